@@ -1,0 +1,28 @@
+"""What can be said of a GGUF file before an engine opens it."""
+
+import struct
+from pathlib import Path
+
+from oasis.errors import EngineFault
+
+_MAGIC = b"GGUF"
+_OTHERS = {b"PK\x03\x04": "a zip archive", b"vers": "a Git LFS pointer", b"<!DO": "a web page", b"<htm": "a web page"}
+
+
+def check_model(path: Path) -> None:
+    """Raise EngineFault where `path` is no GGUF model file: missing, a folder, unreadable, another format."""
+    if path.is_dir():
+        raise EngineFault(f"{path} is a folder. Name the model's .gguf file in it.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except FileNotFoundError as error:
+        raise EngineFault(f"There is no model file {path}. `oasis models ls` lists those at hand.") from error
+    except OSError as error:
+        raise EngineFault(f"The model file {path} cannot be read: {error.strerror}.") from error
+    if head[:4] != _MAGIC:
+        what = _OTHERS.get(head[:4], "empty" if not head else "not")
+        article = "empty" if not head else f"{what}, not a GGUF file" if what != "not" else "not a GGUF file"
+        raise EngineFault(f"{path} is {article}. The engine reads GGUF models; download the model's .gguf file.")
+    if len(head) < 8 or struct.unpack("<I", head[4:])[0] not in (2, 3):
+        raise EngineFault(f"{path} is a GGUF file of a version this engine does not read. Download it anew.")
