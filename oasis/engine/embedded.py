@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,22 +59,15 @@ class EmbeddedEngine:
 
         The engine ends with this process. Raises EngineFault with the cause in words.
         """
-        model = model.expanduser().absolute()
-        check_model(model)
-        if slot_dir is not None:
-            slot_dir.mkdir(parents=True, exist_ok=True)
         settings = {
-            "model": str(model),
             "context": context or DEFAULT_CONTEXT_TOKENS,
             "slots": slots,
             "threads": threads or default_threads(),
             "checkpoints": checkpoints,
             "checkpoint_step": checkpoint_step,
-            "slot_dir": f"{slot_dir.absolute()}{os.sep}" if slot_dir else "",
             "swa_full": swa_full,
-            "warmup": model.stat().st_size > _TINY_BYTES,
+            **_files(model, slot_dir),
         }
-        log.parent.mkdir(parents=True, exist_ok=True)
         process = _spawn(settings, log)
         try:
             line = await asyncio.to_thread(_first_line, process)
@@ -107,38 +101,47 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+def _files(model: Path, slot_dir: Path | None) -> dict[str, Any]:
+    """Settings that depend on files. A tiny model is not warmed up. Raises EngineFault for what is no model."""
+    model = model.expanduser().absolute()
+    check_model(model)
+    if slot_dir is not None:
+        slot_dir.mkdir(parents=True, exist_ok=True)
+    return {
+        "model": str(model),
+        "slot_dir": f"{slot_dir.absolute()}{os.sep}" if slot_dir else "",
+        "warmup": model.stat().st_size > _TINY_BYTES,
+    }
+
+
 def _spawn(settings: dict[str, Any], log: Path) -> "subprocess.Popen[bytes]":
     """Start the child in a group of its own, so that Ctrl-C in the terminal does not reach it."""
-    apart: dict[str, Any] = (
-        {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-        if sys.platform == "win32"
-        else {"start_new_session": True}
-    )
+    log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "oasis.engine.child"]
     with log.open("wb") as said:
         process = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, **apart
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=sys.platform != "win32",
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
-    assert process.stdin is not None
-    try:
-        process.stdin.write(json.dumps(settings).encode() + b"\n")
-        process.stdin.flush()
-    except OSError:
-        pass  # it died at once; what it said is in the log and is explained by the caller
+    if process.stdin:
+        with suppress(OSError):  # it died at once: what it said is in the log and the caller explains it
+            process.stdin.write(json.dumps(settings).encode() + b"\n")
+            process.stdin.flush()
     return process
 
 
 def _first_line(process: "subprocess.Popen[bytes]") -> bytes:
-    assert process.stdout is not None
-    return process.stdout.readline()
+    return process.stdout.readline() if process.stdout else b""
 
 
 def _end(process: "subprocess.Popen[bytes]", patience_s: float) -> None:
-    if process.stdin and not process.stdin.closed:
-        try:
+    if process.stdin:
+        with suppress(OSError):  # the child closed its end first
             process.stdin.close()
-        except OSError:
-            pass  # the child closed its end first
     try:
         process.wait(patience_s)
     except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
 """A server's failures as Oasis' errors, the same for both lanes."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ _CUT = ("peer closed", "server disconnected", "connection closed")
 
 
 @contextmanager
-def explained(url: str) -> Iterator[None]:
+def explained(url: str) -> Generator[None]:
     """Within it, httpx's errors become ServerUnreachable or ServerFault."""
     import httpx  # noqa: PLC0415
 
@@ -53,11 +53,11 @@ def refusal(status: int, body: str, url: str) -> ServerFault:
 
 def reported(answer: object, url: str, status: int = 200) -> ServerFault:
     """An error the server put in an answer: an object `error` (llama.cpp, OpenAI, vLLM) or a text."""
-    error: object = answer
+    error: Any = answer
     if isinstance(answer, Mapping):
         fields = cast(Mapping[str, Any], answer)
         error = fields.get("error", fields.get("detail", fields.get("message", fields)))
-    details = cast(Mapping[str, Any], error) if isinstance(error, Mapping) else {}
+    details: Mapping[str, Any] = cast(Mapping[str, Any], error) if isinstance(error, Mapping) else {}
     said = str(details.get("message") or error or "")
     code = details.get("code") or status
     if "exceed_context_size" in str(details.get("type", "")) or _says_full(said):

@@ -1,7 +1,7 @@
 """Client of llama.cpp's native HTTP API (tools/server/README.md of llama.cpp)."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,9 +42,12 @@ class LlamaClient:
         """Return when the server is ready; ServerLoading while its model is being loaded."""
         return await self._object("GET", "/health")
 
-    async def tokenize(self, text: str, special: bool) -> list[int]:
-        """Ids of `text`, nothing added before it. Only with `special` is a control token's text that token."""
-        body = {"content": text, "add_special": False, "parse_special": special}
+    async def tokenize(self, text: str, special: bool, *, add_special: bool = False) -> list[int]:
+        """Ids of `text`. Only with `special` is a control token's text that token.
+
+        With `add_special` the model's own beginning-of-text token stands before it, where the model has one.
+        """
+        body = {"content": text, "add_special": add_special, "parse_special": special}
         answer = await self._object("POST", "/tokenize", body)
         if not isinstance(answer.get("tokens"), list):
             raise self._strange("/tokenize", answer)
@@ -76,16 +79,19 @@ class LlamaClient:
         """Fill a slot's KV cache from a file: `n_restored` tokens, `n_read` bytes."""
         return await self._slot(slot, "restore", filename)
 
-    async def complete(self, body: bytes) -> AsyncIterator[dict[str, Any]]:
+    async def complete(self, body: bytes) -> AsyncGenerator[dict[str, Any]]:
         """POST /completion with a ready JSON body that asks for a stream; each object the server sends, as it comes.
 
         Objects with `prompt_progress` come during prefill, then those with `tokens` and `content`, and last one
-        with `stop` true, `timings`, `stop_type` and `truncated`. Closing the iterator early closes the connection,
-        which cancels at the server; where it might be left half-way, use `contextlib.aclosing`.
+        with `stop` true, `timings`, `stop_type` and `truncated`. An object's `tokens` are all since the one before;
+        `lost_tokens` in it counts those the server kept to itself and whose ids are known from the text only
+        (see `_whole`). Closing the iterator early closes the connection, which cancels at the server; where it
+        might be left half-way, use `contextlib.aclosing`.
         Raises ContextFull for a prompt that does not fit, ServerUnreachable where the stream ends too soon.
         """
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         http = self._client()
+        received = 0
         with explained(self.base_url):
             async with http.stream(
                 "POST", "/completion", content=body, headers=headers, timeout=no_read_limit()
@@ -96,7 +102,8 @@ class LlamaClient:
                     async for data in stream:
                         if data == DONE:
                             break
-                        chunk = self._chunk(data)
+                        chunk = await self._whole(self._chunk(data), received)
+                        received = chunk.get("tokens_predicted", received)
                         yield chunk
                         if chunk.get("stop"):
                             return
@@ -146,11 +153,28 @@ class LlamaClient:
         if not isinstance(chunk, dict):
             raise self._strange("/completion", data)
         fields = cast(dict[str, Any], chunk)
-        if fields.get("error") or "message" in fields and "code" in fields:
+        if fields.get("error") or ("message" in fields and "code" in fields):
             raise reported(fields, self.base_url)
         if "prompt_progress" in fields:
             fields.pop("tokens", None)  # llama.cpp (autumn 2026) puts a token 0 here that nothing generated
         return fields
+
+    async def _whole(self, chunk: dict[str, Any], received: int) -> dict[str, Any]:
+        """The object with the ids that llama.cpp leaves out of a stream while a UTF-8 character is incomplete.
+
+        It sends the character's text with the last id alone (seen in autumn 2026, every version so far). The text's
+        own tokenisation is taken where it has as many ids and ends alike, which is what a model writes; otherwise
+        `lost_tokens` says how many ids are a guess (or, in the last object, missing with their text).
+        """
+        lost = chunk.get("tokens_predicted", received) - received - len(chunk.get("tokens", ()))
+        if lost <= 0 or "tokens" not in chunk or "prompt_progress" in chunk:
+            return chunk
+        if chunk.get("stop"):
+            return chunk | {"lost_tokens": lost}
+        ids = await self.tokenize(chunk["content"], special=False)
+        if len(ids) == lost + 1 and ids[-1:] == chunk["tokens"]:
+            return chunk | {"tokens": ids}
+        return chunk | {"tokens": ids or chunk["tokens"], "lost_tokens": lost}
 
     def _strange(self, path: str, answer: object) -> ServerFault:
         return ServerFault(

@@ -4,7 +4,7 @@ The form is the WHATWG HTML standard's, section 9.2.6, read at the bytes: a line
 also within a UTF-8 character. Comment lines (servers send them to say that they are alive) are skipped.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 from oasis.errors import ServerFault, ServerUnreachable
@@ -20,7 +20,7 @@ _DATA = ("data", "error")
 _SKIPPED = ("event", "id", "retry", "")
 
 
-async def events(response: "httpx.Response") -> AsyncIterator[str]:
+async def events(response: "httpx.Response") -> AsyncGenerator[str]:
     """The data of each event, in order, as it comes.
 
     Raises ServerFault for what is no event stream, and ServerUnreachable where the response ends within
@@ -39,7 +39,7 @@ async def events(response: "httpx.Response") -> AsyncIterator[str]:
         yield "\n".join(data)
 
 
-async def _lines(response: "httpx.Response") -> AsyncIterator[str]:
+async def _lines(response: "httpx.Response") -> AsyncGenerator[str]:
     pending = bytearray()
     async for piece in response.aiter_bytes():
         searched = len(pending)
