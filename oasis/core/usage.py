@@ -10,6 +10,7 @@ class Usage:
     prompt_tokens    presented to the server
     cached_tokens    of these, reused from the KV cache
     decoded_tokens   generated
+    is_cache_known   False where the server does not say what it reused: all then counts as computed
     """
 
     prompt_tokens: int = 0
@@ -17,6 +18,7 @@ class Usage:
     decoded_tokens: int = 0
     prefill_ms: float = 0.0
     decode_ms: float = 0.0
+    is_cache_known: bool = True
 
     @property
     def computed_tokens(self) -> int:
@@ -30,6 +32,18 @@ class Usage:
             self.decoded_tokens + other.decoded_tokens,
             self.prefill_ms + other.prefill_ms,
             self.decode_ms + other.decode_ms,
+            self.is_cache_known and other.is_cache_known,
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        """What came since `other`."""
+        return Usage(
+            self.prompt_tokens - other.prompt_tokens,
+            self.cached_tokens - other.cached_tokens,
+            self.decoded_tokens - other.decoded_tokens,
+            self.prefill_ms - other.prefill_ms,
+            self.decode_ms - other.decode_ms,
+            self.is_cache_known,
         )
 
 

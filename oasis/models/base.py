@@ -1,6 +1,6 @@
 """What every model is to the loop, whatever lane it is reached by."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -20,10 +20,10 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's whole message and what it cost. `usage` is None where the server did not say."""
+    """The model's whole message and what it cost."""
 
     message: Assistant
-    usage: Usage | None
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class Model(Protocol):
     context_tokens: int | None
     encoder: Encoder
 
-    def stream(self, request: Request, sampling: Sampling = ...) -> AsyncIterator[Prefill | Reasoning | Text | Reply]:
+    def stream(
+        self, request: Request, sampling: Sampling = ...
+    ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         """Send the request; the last thing given is the Reply. Closing early cancels at the server.
 
         A caller that closes early gets what was received from `partial`.

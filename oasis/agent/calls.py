@@ -1,0 +1,114 @@
+"""Running the calls of one message: arguments checked, gate asked, tool run, outputs in call order."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from oasis.agent.gate import Answer, Asker, decide
+from oasis.agent.session import Session
+from oasis.core.events import CallFinished, CallStarted, Event
+from oasis.core.items import Status, ToolCall, ToolOutput
+from oasis.core.rule import Ask, Deny, Rule
+from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
+from oasis.errors import ToolFault
+from oasis.tools.registry import Registry
+
+
+@dataclass(frozen=True)
+class _Checked:
+    call: ToolCall
+    tool: Tool
+    arguments: Arguments
+    preview: Preview
+
+
+class CallRunner:
+    """Runs calls with a registry's tools behind a gate; tells `emit` of each start and end."""
+
+    def __init__(self, registry: Registry, rules: Sequence[Rule], ask: Asker, emit: Callable[[Event], None]) -> None:
+        self._registry = registry
+        self._rules = rules
+        self._ask = ask
+        self._emit = emit
+
+    async def run(self, session: Session, calls: Sequence[ToolCall]) -> None:
+        """Append one output for each call, in call order. Neighbouring READ calls run in parallel.
+
+        When cancelled, every call still gets its output (*cancelled*) before CancelledError goes on.
+        """
+        waiting = list(calls)
+        try:
+            while waiting:
+                group = self._parallel(waiting)
+                for output in await self._run_group(session, group):
+                    session.append(output)
+                    waiting.pop(0)
+        except asyncio.CancelledError:
+            for call in waiting:
+                session.append(ToolOutput(call.id, call.name, "Cancelled by the user.", Status.CANCELLED))
+            raise
+
+    def _parallel(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """The longest run of READ calls at the beginning, at least one call."""
+        count = 0
+        while count < len(calls):
+            found = self._registry.find(calls[count])
+            if not isinstance(found, tuple) or found[0].risk is not Risk.READ:
+                break
+            count += 1
+        return calls[: max(1, count)]
+
+    async def _run_group(self, session: Session, group: Sequence[ToolCall]) -> list[ToolOutput]:
+        tasks = [asyncio.create_task(self._run_one(session, call)) for call in group]
+        try:
+            return list(await asyncio.gather(*tasks))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+
+    async def _run_one(self, session: Session, call: ToolCall) -> ToolOutput:
+        checked = await self._check(call)
+        if isinstance(checked, Outcome):
+            return self._finish(call, checked, 0.0)
+        answer = await self._answer(checked)
+        if isinstance(answer, Deny):
+            return self._finish(call, Outcome(answer.reason, Status.DENIED), 0.0)
+        session.start_call(call)
+        began = time.perf_counter()
+        outcome = await _guarded(checked)
+        return self._finish(call, outcome, (time.perf_counter() - began) * 1000)
+
+    async def _check(self, call: ToolCall) -> _Checked | Outcome:
+        found = self._registry.find(call)
+        if isinstance(found, Outcome):
+            self._emit(CallStarted(call, Preview(call.name, "", call.arguments)))
+            return found
+        tool, arguments = found
+        try:
+            preview = await tool.preview(arguments)
+        except ToolFault as fault:
+            self._emit(CallStarted(call, Preview(call.name, "", call.arguments)))
+            return Outcome(str(fault), Status.ERROR)
+        self._emit(CallStarted(call, preview))
+        return _Checked(call, tool, arguments, preview)
+
+    async def _answer(self, checked: _Checked) -> Answer:
+        decision = decide(self._rules, checked.tool, checked.call, checked.preview)
+        return await self._ask(decision) if isinstance(decision, Ask) else decision
+
+    def _finish(self, call: ToolCall, outcome: Outcome, run_ms: float) -> ToolOutput:
+        self._emit(CallFinished(call.id, call.name, outcome.status, outcome.text, run_ms))
+        return ToolOutput(call.id, call.name, outcome.text, outcome.status)
+
+
+async def _guarded(checked: _Checked) -> Outcome:
+    """Run the tool; whatever goes wrong in it is an output that the model can act on."""
+    try:
+        return await checked.tool.run(checked.arguments)
+    except ToolFault as fault:
+        return Outcome(str(fault), Status.ERROR)
+    except Exception as error:
+        return Outcome(f"The tool {checked.tool.spec.name} failed: {type(error).__name__}: {error}", Status.ERROR)

@@ -1,0 +1,205 @@
+"""The loop: a turn is steps until the model has nothing more to call."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from oasis.agent.calls import CallRunner
+from oasis.agent.session import Session
+from oasis.core.events import Event, Retrying, StepFinished, StepStarted, TurnFinished, TurnStarted
+from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
+from oasis.core.transcript import Request
+from oasis.core.usage import Usage
+from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerUnreachable
+from oasis.models.base import Model, Reply, Sampling
+
+_ASK_AGAIN_LIMIT = 2
+_MALFORMED_LIMIT = 3
+_REPEAT_LIMIT = 3
+_RETRY_LIMIT = 5
+_LOADING_LIMIT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a turn is stopped; 0 means never."""
+
+    max_steps: int = 0
+    max_minutes: float = 0.0
+
+
+class _Ended(Exception):
+    """The turn ends here, for `reason` (see events.TurnFinished)."""
+
+    def __init__(self, reason: str, text: str = "", detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.text, self.detail = reason, text, detail
+
+
+class Agent:
+    """A model, a session and tools, driven turn by turn; everything that happens is told to `emit`."""
+
+    def __init__(
+        self,
+        model: Model,
+        session: Session,
+        calls: CallRunner,
+        emit: Callable[[Event], None],
+        limits: Limits | None = None,
+        sampling: Sampling | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._model = model
+        self._session = session
+        self._calls = calls
+        self._emit = emit
+        self._limits = limits or Limits()
+        self._sampling = sampling or Sampling()
+        self._sleep = sleep
+        self._patience = _Patience()
+
+    async def turn(self, items: Sequence[User | Notice]) -> TurnFinished:
+        """From the new items to the model's final answer. With no items an unfinished turn goes on.
+
+        The session is valid and complete however this ends, by CancelledError too.
+        """
+        session, before, before_new = self._session, self._session.usage, self._session.new_tokens
+        self._emit(TurnStarted(session.turns + 1))
+        for item in items:
+            session.append(item)
+        self._patience = _Patience()
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            await self._steps()
+            ended = _Ended("done")
+        except _Ended as end:
+            ended = end
+        except asyncio.CancelledError as error:
+            ended, cancelled = _Ended("cancelled"), error
+        session.finish_turn(ended.reason)
+        usage, new = session.usage - before, session.new_tokens - before_new
+        finished = TurnFinished(session.turns, ended.reason, ended.text, usage, new, ended.detail)
+        self._emit(finished)
+        if cancelled:
+            raise cancelled
+        return finished
+
+    async def _steps(self) -> None:
+        """`step`, and what it calls for, until the turn ends."""
+        began, steps = time.monotonic(), 0
+        while True:
+            if self._limits.max_steps and steps >= self._limits.max_steps:
+                raise _Ended("max_steps", detail=f"stopped after {steps} steps (--max-steps)")
+            if self._limits.max_minutes and time.monotonic() - began > self._limits.max_minutes * 60:
+                raise _Ended(
+                    "max_minutes", detail=f"stopped after {self._limits.max_minutes:g} minutes (--max-minutes)"
+                )
+            message = await self._step()
+            steps += 1
+            if message.calls:
+                await self._run_calls(message)
+            else:
+                self._finish_or_ask_again(message)
+
+    async def _step(self) -> Assistant:
+        """One model call: request, stream, append."""
+        request = await self._session.request()
+        self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
+        reply = await self._ask_model(request)
+        self._session.append(reply.message)
+        self._session.finish_step(reply.usage, request.new_tokens)
+        self._emit(StepFinished(self._session.steps, reply.usage, request.new_tokens))
+        return reply.message
+
+    async def _ask_model(self, request: Request) -> Reply:
+        """Send the request, again where sending again may help. What was received when cancelled is appended."""
+        attempt, began = 0, time.monotonic()
+        while True:
+            try:
+                return await self._stream(request)
+            except ServerLoading as fault:
+                if time.monotonic() - began > _LOADING_LIMIT_S:
+                    raise _Ended("server", detail=f"{fault} It was still loading after 10 minutes.") from fault
+                await self._wait(str(fault), attempt := attempt + 1, min(2.0**attempt, 15.0))
+            except ServerUnreachable as fault:
+                if attempt >= _RETRY_LIMIT:
+                    raise _Ended("server", detail=str(fault)) from fault
+                await self._wait(str(fault), attempt := attempt + 1, 0.5 * 2.0**attempt)
+            except ContextFull as fault:
+                raise _Ended("context_full", detail=str(fault)) from fault
+            except ServerFault as fault:
+                raise _Ended("server", detail=str(fault)) from fault
+
+    async def _wait(self, reason: str, attempt: int, wait_s: float) -> None:
+        self._emit(Retrying(reason, attempt, wait_s))
+        try:
+            await self._sleep(wait_s)
+        except asyncio.CancelledError:
+            self._session.append(self._model.partial())
+            raise
+
+    async def _stream(self, request: Request) -> Reply:
+        try:
+            async with aclosing(self._model.stream(request, self._sampling)) as parts:
+                async for part in parts:
+                    if isinstance(part, Reply):
+                        return part
+                    self._emit(part)
+        except asyncio.CancelledError:
+            self._session.append(self._model.partial())
+            raise
+        raise ServerUnreachable("The server ended the stream without a reply. The same request is sent again.")
+
+    async def _run_calls(self, message: Assistant) -> None:
+        self._patience.see_calls(message)
+        if self._patience.repeats >= _REPEAT_LIMIT:
+            call = message.calls[0]
+            self._answer_all(message, "Not run: the same call with the same arguments came three times running.")
+            raise _Ended("repeating", detail=f"{call.name} was called three times running with the same arguments")
+        await self._calls.run(self._session, message.calls)
+        if self._patience.malformed >= _MALFORMED_LIMIT:
+            raise _Ended("malformed", detail="three messages running held calls that could not be run")
+
+    def _answer_all(self, message: Assistant, text: str) -> None:
+        for call in message.calls:
+            self._session.append(ToolOutput(call.id, call.name, text, Status.DENIED))
+
+    def _finish_or_ask_again(self, message: Assistant) -> None:
+        """End the turn with the message's text. An empty or cut answer is asked for again, at most twice."""
+        if message.stop is Stop.END and message.text.strip():
+            raise _Ended("done", message.text)
+        if message.stop is Stop.LENGTH and self._is_context_full():
+            raise _Ended("context_full", message.text, "the model's context was full in the middle of a message")
+        self._patience.asked_again += 1
+        if self._patience.asked_again > _ASK_AGAIN_LIMIT:
+            raise _Ended("malformed", message.text, "the model gave no complete answer three times")
+        reason = (
+            "was cut off at the length limit; go on"
+            if message.stop is Stop.LENGTH
+            else "held neither an answer nor a tool call; answer or call a tool"
+        )
+        self._session.append(Notice(f"Your last message {reason}."))
+
+    def _is_context_full(self) -> bool:
+        """Has the transcript come within 1 % of the context's end?"""
+        limit, counts = self._model.context_tokens, [c.tokens for c in self._session.transcript.chunks]
+        return bool(limit) and None not in counts and sum(c or 0 for c in counts) >= 0.99 * (limit or 0) - 1
+
+
+class _Patience:
+    """What went wrong in a row in this turn."""
+
+    def __init__(self) -> None:
+        self.asked_again = 0
+        self.malformed = 0
+        self.repeats = 0
+        self._last: tuple[tuple[str, str], ...] = ()
+
+    def see_calls(self, message: Assistant) -> None:
+        calls = tuple((call.name, call.arguments) for call in message.calls)
+        self.repeats = self.repeats + 1 if calls == self._last else 1
+        self._last = calls
+        self.malformed = self.malformed + 1 if all(call.fault for call in message.calls) else 0
+        self.asked_again = 0

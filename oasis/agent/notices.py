@@ -1,0 +1,37 @@
+"""The first notice: what belongs to the project and the day, said once after the head."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from oasis.core.items import Notice
+
+_AGENTS_CAP = 16_000
+
+
+def first_notice(project: Path, today: date, skill_lines: Sequence[str]) -> Notice:
+    """The directory, the date the session began, AGENTS.md files from the repository's root down, the project's skills."""
+    parts = [f"Directory: {project}\nThe session began on {today.isoformat()}."]
+    parts += [_bounded(path, project) for path in agents_files(project)]
+    if skill_lines:
+        parts.append("Skills of this project (load one with the skill tool):\n" + "\n".join(skill_lines))
+    return Notice("\n\n".join(parts))
+
+
+def agents_files(project: Path) -> list[Path]:
+    """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project, outermost first."""
+    folders = [project, *project.parents]
+    root = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    found = [folder / "AGENTS.md" for folder in reversed(folders[: root + 1])]
+    return [path for path in found if path.is_file()]
+
+
+def _bounded(path: Path, project: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace").strip()
+    except OSError as error:
+        return f"AGENTS.md could not be read: {error.strerror}."
+    name = path.relative_to(project).as_posix() if path.is_relative_to(project) else f"{path.parent.name}/{path.name}"
+    if len(text) > _AGENTS_CAP:
+        text = text[:_AGENTS_CAP] + f"\n[cut: {len(text) - _AGENTS_CAP} more characters; read the file for the rest]"
+    return f"{name}:\n{text}"

@@ -1,0 +1,76 @@
+"""The session file's records: one JSON object a line, hash-chained (docs/sessions.md).
+
+A line ends in `,"chain":"<32 hex digits>"}`: the first half of SHA-256 over the chain before it and the
+line's bytes without that ending. Adding a line never touches another.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from oasis.core.items import Assistant, Item, Notice, Status, Stop, ToolCall, ToolOutput, User
+
+VERSION = 1
+_START = "0" * 32
+_TAIL = len(',"chain":""}') + 32
+
+Record = dict[str, Any]
+
+
+def link(chain: str, record: Record) -> tuple[bytes, str]:
+    """The record's line, newline included, and the chain after it."""
+    body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
+    after = _chained(chain, body)
+    return body + b',"chain":"' + after.encode() + b'"}\n', after
+
+
+def read(lines: Iterator[bytes]) -> Iterator[tuple[Record | None, str, bool]]:
+    """(record, chain after it, is it linked to the one before) for each line; record None where it is cut or garbage."""
+    chain = _START
+    for line in lines:
+        body, tail = line.rstrip(b"\n")[:-_TAIL], line.rstrip(b"\n")[-_TAIL:]
+        try:
+            record = json.loads(body + b"}")
+            after = tail[10:-2].decode()
+        except ValueError:
+            yield None, chain, True
+            continue
+        is_linked = after == _chained(chain, body)
+        chain = after
+        yield record, chain, is_linked
+
+
+def start() -> str:
+    """The chain before the first record."""
+    return _START
+
+
+def _chained(chain: str, body: bytes) -> str:
+    return hashlib.sha256(chain.encode() + body).hexdigest()[:32]
+
+
+def of_item(item: Item) -> Record:
+    """The record of an item."""
+    if isinstance(item, Assistant):
+        return {"kind": "assistant", **asdict(item), "wire": item.wire.decode()}
+    kind = {User: "user", Notice: "notice", ToolOutput: "output"}[type(item)]
+    return {"kind": kind, **asdict(item)}
+
+
+def to_item(record: Record) -> Item | None:
+    """The item of a record; None when it holds none. Raises KeyError, ValueError or TypeError for a malformed one."""
+    match record["kind"]:
+        case "user":
+            return User(record["text"])
+        case "notice":
+            return Notice(record["text"])
+        case "output":
+            return ToolOutput(record["call_id"], record["name"], record["text"], Status(record["status"]))
+        case "assistant":
+            calls = tuple(ToolCall(**call) for call in record["calls"])
+            wire, stop = record["wire"].encode(), Stop(record["stop"])
+            return Assistant(record["text"], record["reasoning"], calls, stop, wire, record["raw"])
+        case _:
+            return None

@@ -1,0 +1,257 @@
+"""A session: a transcript and the file that keeps it.
+
+The file is append-only JSON lines, fsynced one by one, hash-chained, locked against a second process.
+A tool's start is a line of its own before it runs, so that a call without an output is known to be *unknown*
+after a crash and is not run again.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from oasis.agent import records
+from oasis.core.items import Assistant, Item, Status, ToolCall, ToolOutput
+from oasis.core.prefix import Prefix
+from oasis.core.tool import ToolSpec
+from oasis.core.transcript import Chunk, Request, Transcript
+from oasis.core.usage import Usage
+from oasis.errors import SessionFault
+from oasis.models.base import Model
+
+
+@dataclass
+class Kept:
+    """What a session file held: its first record, the last epoch, that epoch's entries in order, and warnings."""
+
+    about: dict[str, Any]
+    epoch: dict[str, Any] = field(default_factory=dict[str, Any])
+    entries: list[Item | Chunk] = field(default_factory=list[Item | Chunk])
+    started: set[str] = field(default_factory=set[str])
+    usage: Usage = field(default_factory=Usage)
+    new_tokens: int = 0
+    steps: int = 0
+    turns: int = 0
+    chain: str = ""
+    needs_newline: bool = False
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def items(self) -> list[Item]:
+        return [entry for entry in self.entries if not isinstance(entry, Chunk)]
+
+    def prefix(self) -> Prefix:
+        """The prefix this epoch was sent with."""
+        functions = [tool["function"] for tool in self.epoch["tools"]]
+        specs = tuple(ToolSpec(f["name"], f["description"], f["parameters"]) for f in functions)
+        return Prefix(self.epoch["system"], specs)
+
+
+def load(path: Path) -> Kept:
+    """Read a session file. A cut last line is a warning; a line that does not follow from the one before is a SessionFault."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SessionFault(f"The session file {path} was not read: {error.strerror}.") from error
+    kept: Kept | None = None
+    for number, (record, chain, is_linked) in enumerate(records.read(iter(raw.splitlines(keepends=True))), 1):
+        if record is None:
+            if kept:
+                kept.warnings.append(f"Line {number} of the session file was cut; everything before it is kept.")
+            continue
+        if not is_linked:
+            raise SessionFault(
+                f"Line {number} of {path.name} does not follow from the line before it: the file was changed. "
+                f"Nothing is sent from it. Read it with `oasis sessions show {path.stem}`, and start a new session."
+            )
+        try:
+            kept = _take(kept, record)
+        except (KeyError, TypeError, ValueError) as error:
+            raise SessionFault(
+                f"Line {number} of {path.name} is no record of this version of Oasis: {error}."
+            ) from error
+        kept.chain = chain
+    if kept is None or not kept.epoch:
+        raise SessionFault(f"{path.name} holds no session: its first records are missing. Start a new one.")
+    kept.needs_newline = not raw.endswith(b"\n")
+    return kept
+
+
+def _take(kept: Kept | None, record: records.Record) -> Kept:
+    if kept is None:
+        if record["kind"] != "session" or record["version"] != records.VERSION:
+            raise ValueError("it does not begin with a session record")
+        return Kept(record)
+    match record["kind"]:
+        case "epoch":
+            kept.epoch, kept.entries = record, []
+        case "chunk":
+            kept.entries.append(Chunk(record["wire"].encode(), record["tokens"]))
+        case "start":
+            kept.started.add(record["call_id"])
+        case "step":
+            kept.usage += Usage(**record["usage"])
+            kept.new_tokens += record["new_tokens"] or 0
+            kept.steps += 1
+        case "turn":
+            kept.turns += 1
+        case _:
+            item = records.to_item(record)
+            if item is not None:
+                kept.entries.append(item)
+    return kept
+
+
+class Session:
+    """An open session. Use `create` or `resume`; close it, or use it in a `with` block."""
+
+    def __init__(self, path: Path, lock: FileLock, transcript: Transcript, chain: str) -> None:
+        self.path = path
+        self.transcript = transcript
+        self.usage = Usage()
+        self.new_tokens = 0
+        self.steps = 0
+        self.turns = 0
+        self._lock = lock
+        self._chain = chain
+        self._file = path.open("ab")
+        self._written_chunks = len(transcript.chunks)
+
+    @property
+    def id(self) -> str:
+        return self.path.stem
+
+    @classmethod
+    def create(cls, folder: Path, prefix: Prefix, model: Model, project: Path, now: datetime) -> Self:
+        """Start a session in a new file of `folder` (mode 0600)."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.jsonl"
+        lock = _locked(path)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        session = cls(path, lock, Transcript(prefix, model.encoder), records.start())
+        about = {"kind": "session", "version": records.VERSION, "id": path.stem, "created": now.isoformat()}
+        session._write({**about, "project": str(project)})
+        session._begin(0, "start", prefix, model)
+        return session
+
+    @classmethod
+    def resume(cls, path: Path, model: Model) -> tuple[Self, Kept]:
+        """Open a session again with the model it was held with.
+
+        Calls without an output get one: *unknown* when they were started, *cancelled* when they were not.
+        Raises SessionFault when another process holds it, the file is damaged, or the model is another one.
+        """
+        lock = _locked(path)
+        try:
+            kept = load(path)
+            if kept.epoch["model"] != model.identity:
+                raise SessionFault(
+                    f"Session {path.stem} was held with {kept.epoch['model']}, this is {model.identity}: its tokens mean "
+                    "nothing here. Connect the model it was held with, or start a new session."
+                )
+            transcript = Transcript(kept.prefix(), model.encoder, kept.epoch["epoch"])
+            for entry in kept.entries:
+                transcript.seal(entry) if isinstance(entry, Chunk) else transcript.append(entry)
+            session = cls(path, lock, transcript, kept.chain)
+        except BaseException:
+            lock.release()
+            raise
+        session.usage, session.new_tokens = kept.usage, kept.new_tokens
+        session.steps, session.turns = kept.steps, kept.turns
+        if kept.needs_newline:
+            session._file.write(b"\n")
+        for output in _missing_outputs(kept):
+            session.append(output)
+        return session, kept
+
+    def append(self, item: Item) -> None:
+        """Append to the transcript and to the file."""
+        self.transcript.append(item)
+        self._write(records.of_item(item))
+        self._written_chunks += isinstance(item, Assistant)
+
+    async def request(self) -> Request:
+        """The next request; what it encoded anew is written before it is given."""
+        request = await self.transcript.request()
+        for chunk in request.chunks[self._written_chunks :]:
+            self._write({"kind": "chunk", "wire": chunk.wire.decode(), "tokens": chunk.tokens})
+        self._written_chunks = len(request.chunks)
+        return request
+
+    def start_call(self, call: ToolCall) -> None:
+        """Write that a tool is about to run."""
+        self._write({"kind": "start", "call_id": call.id, "name": call.name})
+
+    def finish_step(self, usage: Usage, new_tokens: int | None) -> None:
+        """Book what a step cost."""
+        self.usage += usage
+        self.new_tokens += new_tokens or 0
+        self.steps += 1
+        self._write({"kind": "step", "usage": asdict(usage), "new_tokens": new_tokens})
+
+    def finish_turn(self, reason: str) -> None:
+        self.turns += 1
+        self._write({"kind": "turn", "reason": reason})
+
+    def close(self) -> None:
+        self._file.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _begin(self, epoch: int, reason: str, prefix: Prefix, model: Model) -> None:
+        tools = [json.loads(tool.wire) for tool in prefix.tools]
+        about = {"kind": "epoch", "epoch": epoch, "reason": reason, "model": model.identity, "lane": model.lane}
+        self._write({**about, "system": prefix.system, "tools": tools})
+
+    def _write(self, record: records.Record) -> None:
+        line, chain = records.link(self._chain, record)
+        try:
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise SessionFault(
+                f"The session file {self.path} could not be written: {error.strerror}. "
+                "What is in it is kept; nothing more was sent. Make room, then resume it."
+            ) from error
+        self._chain = chain
+
+
+def _locked(path: Path) -> FileLock:
+    lock = FileLock(path.with_suffix(".lock"))
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise SessionFault(
+            f"Session {path.stem} is open in another Oasis. Close that one, or start a new session."
+        ) from error
+    return lock
+
+
+def _missing_outputs(kept: Kept) -> Sequence[ToolOutput]:
+    last = next((i for i in reversed(kept.items) if isinstance(i, Assistant)), None)
+    answered = {i.call_id for i in kept.items if isinstance(i, ToolOutput)}
+    outputs: list[ToolOutput] = []
+    for call in last.calls if last else ():
+        if call.id in answered:
+            continue
+        if call.id in kept.started:
+            text = "Oasis stopped while this ran. Whether it took effect is unknown; it was not run again. Check before repeating it."
+            outputs.append(ToolOutput(call.id, call.name, text, Status.UNKNOWN))
+        else:
+            outputs.append(ToolOutput(call.id, call.name, "Oasis stopped before this was run.", Status.CANCELLED))
+    return outputs
