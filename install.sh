@@ -81,9 +81,14 @@ find_python() {
 # Makes the virtual environment $1 anew, with pip in it.
 make_environment() {
     find_python
+    note "Making the virtual environment $1 with $python"
     if can_make_environments "$python"; then
         "$python" -m venv --clear "$1" </dev/null && return
         fail "$python could not make the virtual environment $1." "What it said stands above."
+    fi
+    if "$python" -c 'import pip, venv' </dev/null >/dev/null 2>&1; then
+        "$python" -m venv --clear --without-pip "$1" </dev/null &&
+            PIP_USER=0 "$python" -m pip --python "$1/bin/python" install --quiet pip </dev/null >&2 && return
     fi
     if "$python" -c 'import virtualenv' </dev/null >/dev/null 2>&1; then
         "$python" -m virtualenv --quiet --clear "$1" </dev/null && return
@@ -121,10 +126,9 @@ set_up() {
             [ -f "$done_before" ] && [ "$(cat "$done_before")" = "$wanted" ] && return
         done
     else
-        note "Making the virtual environment .venv"
         make_environment .venv
     fi
-    note "Installing Oasis with [$1] into .venv (a minute or two the first time)"
+    note "Installing Oasis with [$1] into .venv (again when pyproject.toml changes)"
     rm -f .venv/set-up-for-*
     pip_in .venv install --quiet --editable ".[$1]" || fail "pip could not install what Oasis needs; what it said stands above." \
         "Packages come from where your pip is configured to look: check \`pip config list\`, PIP_* and HTTPS_PROXY."
@@ -288,7 +292,7 @@ build_wheel() {
 }
 
 install_wheel() {
-    note "Installing Oasis${extras:+ with [$extras]} (a minute or two the first time)"
+    note "Installing Oasis${extras:+ with [$extras]}"
     if ! pip_in "$venv" install --quiet --upgrade "$wheel${extras:+[$extras]}"; then
         fail "pip could not install what Oasis needs; what it said stands above." \
             "Packages come from where your pip is configured to look: check \`pip config list\`, PIP_* and HTTPS_PROXY." \
@@ -323,10 +327,7 @@ install_for_user() {
     make_directory "$home"
     make_directory "$(dirname "$link")"
     write_record
-    if ! is_working "$venv"; then
-        note "Making the virtual environment $venv"
-        make_environment "$venv"
-    fi
+    is_working "$venv" || make_environment "$venv"
     build_wheel
     install_wheel
     ln -sf "$venv/bin/oasis" "$link"
