@@ -30,7 +30,7 @@ _TRAINED_TOKENS = 131072
 class _Shape:
     layers: int = 2
     width: int = 32
-    heads: int = 2
+    heads: int = 1
     hidden: int = 48
     window: int = 512
     convolution: int = 3
@@ -43,7 +43,7 @@ class _Shape:
 def tiny(kind: str, folder: Path) -> Path:
     """The model file of `kind` in `folder`, made where it is not there yet.
 
-    tiny-dense   every layer sees everything: a slot can go back to any place
+    tiny-dense   one layer that sees everything: a slot can go back to any place
     tiny-swa     sliding window of 512 tokens: a slot can go back a short way only
     tiny-hybrid  a convolution layer with a running state, then attention: a slot goes back to checkpoints only
 
@@ -58,7 +58,7 @@ def tiny(kind: str, folder: Path) -> Path:
     handle, part = tempfile.mkstemp(prefix=f".{kind}-", suffix=".part", dir=folder)
     os.close(handle)
     try:
-        _write(kind, Path(part), _Shape())
+        _write(kind, Path(part), _Shape(layers=1 if kind == "tiny-dense" else 2))
         Path(part).replace(path)
     finally:
         Path(part).unlink(missing_ok=True)
