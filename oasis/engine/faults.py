@@ -58,7 +58,7 @@ def reported(answer: object, url: str, status: int = 200) -> ServerFault:
         fields = cast(Mapping[str, Any], answer)
         error = fields.get("error", fields.get("detail", fields.get("message", fields)))
     details: Mapping[str, Any] = cast(Mapping[str, Any], error) if isinstance(error, Mapping) else {}
-    said = str(details.get("message") or error or "")
+    said = str(details.get("message") or cast(object, error) or "")
     code = details.get("code") or status
     if "exceed_context_size" in str(details.get("type", "")) or _says_full(said):
         limit = details.get("n_ctx")
