@@ -37,7 +37,7 @@ class CallRunner:
 
         When cancelled, every call still gets its output (*cancelled*) before CancelledError goes on.
         """
-        waiting = list(calls)
+        waiting, group = list(calls), []
         try:
             while waiting:
                 group = self._parallel(waiting)
@@ -46,10 +46,11 @@ class CallRunner:
                     waiting.pop(0)
         except asyncio.CancelledError:
             for call in waiting:
-                session.append(ToolOutput(call.id, call.name, "Cancelled by the user.", Status.CANCELLED))
+                when = "while it ran; it may have had part of its effect" if call in group else "before it ran"
+                session.append(ToolOutput(call.id, call.name, f"Cancelled by the user {when}.", Status.CANCELLED))
             raise
 
-    def _parallel(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    def _parallel(self, calls: list[ToolCall]) -> list[ToolCall]:
         """The longest run of READ calls at the beginning, at least one call."""
         count = 0
         while count < len(calls):

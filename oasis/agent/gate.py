@@ -29,9 +29,9 @@ def reading_is_free(tool: Tool, call: ToolCall, preview: Preview) -> Decision | 
 def allowing(patterns: Sequence[str]) -> Rule:
     """A rule from the user's patterns: `edit`, `write:docs/*`, `bash:pytest *`.
 
-    The part behind the colon is matched against the preview's subject. A command that joins several (`;`, `&&`, a pipe, a
-    redirection, a substitution) is matched by `bash` alone or by its own exact text, never by a wildcard
-    that was meant for one command. No pattern answers ACTUATE.
+    The part behind the colon is matched against the preview's subject. A command that joins several (`;`, `&&`,
+    a pipe, a redirection, a substitution) is matched by `bash` alone or by its own exact text, never by a
+    wildcard that was meant for one command. No pattern answers ACTUATE.
     """
     split = [pattern.partition(":") for pattern in patterns]
 

@@ -11,7 +11,6 @@ from oasis.agent.session import Session
 from oasis.core.events import Event, Retrying, StepFinished, StepStarted, TurnFinished, TurnStarted
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
-from oasis.core.usage import Usage
 from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerUnreachable
 from oasis.models.base import Model, Reply, Sampling
 
@@ -47,6 +46,7 @@ class Agent:
         session: Session,
         calls: CallRunner,
         emit: Callable[[Event], None],
+        *,
         limits: Limits | None = None,
         sampling: Sampling | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

@@ -10,7 +10,7 @@ _AGENTS_CAP = 16_000
 
 
 def first_notice(project: Path, today: date, skill_lines: Sequence[str]) -> Notice:
-    """The directory, the date the session began, AGENTS.md files from the repository's root down, the project's skills."""
+    """The directory, the date the session began, AGENTS.md files (outermost first), the project's skills."""
     parts = [f"Directory: {project}\nThe session began on {today.isoformat()}."]
     parts += [_bounded(path, project) for path in agents_files(project)]
     if skill_lines:
@@ -19,7 +19,7 @@ def first_notice(project: Path, today: date, skill_lines: Sequence[str]) -> Noti
 
 
 def agents_files(project: Path) -> list[Path]:
-    """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project, outermost first."""
+    """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project."""
     folders = [project, *project.parents]
     root = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
     found = [folder / "AGENTS.md" for folder in reversed(folders[: root + 1])]

@@ -9,4 +9,4 @@ from oasis.resources import text
 
 def assemble(specs: Sequence[ToolSpec]) -> Prefix:
     """The prefix for these tools, in the order the registry gives them."""
-    return Prefix(text("oasis.agent.prompts", "system.md").strip(), tuple(specs))
+    return Prefix(text("agent/prompts/system.md"), tuple(specs))

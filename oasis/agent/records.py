@@ -27,11 +27,13 @@ def link(chain: str, record: Record) -> tuple[bytes, str]:
 
 
 def read(lines: Iterator[bytes]) -> Iterator[tuple[Record | None, str, bool]]:
-    """(record, chain after it, is it linked to the one before) for each line; record None where it is cut or garbage."""
+    """(record, chain after it, does it follow from the one before) for each line without its end; record None where cut."""
     chain = _START
     for line in lines:
-        body, tail = line.rstrip(b"\n")[:-_TAIL], line.rstrip(b"\n")[-_TAIL:]
+        body, tail = line[:-_TAIL], line[-_TAIL:]
         try:
+            if not (tail.startswith(b',"chain":"') and tail.endswith(b'"}')):
+                raise ValueError
             record = json.loads(body + b"}")
             after = tail[10:-2].decode()
         except ValueError:

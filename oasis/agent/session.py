@@ -55,13 +55,13 @@ class Kept:
 
 
 def load(path: Path) -> Kept:
-    """Read a session file. A cut last line is a warning; a line that does not follow from the one before is a SessionFault."""
+    """Read a session file. A cut line is a warning; one that does not follow from the line before is a SessionFault."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise SessionFault(f"The session file {path} was not read: {error.strerror}.") from error
     kept: Kept | None = None
-    for number, (record, chain, is_linked) in enumerate(records.read(iter(raw.splitlines(keepends=True))), 1):
+    for number, (record, chain, is_linked) in enumerate(records.read(line for line in raw.split(b"\n") if line), 1):
         if record is None:
             if kept:
                 kept.warnings.append(f"Line {number} of the session file was cut; everything before it is kept.")
@@ -128,12 +128,18 @@ class Session:
     def id(self) -> str:
         return self.path.stem
 
+    @property
+    def is_finished(self) -> bool:
+        """Is there nothing to do until the user says more?"""
+        last = self.transcript.items[-1:]
+        return not last or (isinstance(last[0], Assistant) and not last[0].calls)
+
     @classmethod
     def create(cls, folder: Path, prefix: Prefix, model: Model, project: Path, now: datetime) -> Self:
         """Start a session in a new file of `folder` (mode 0600)."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.jsonl"
-        lock = _locked(path)
+        lock = locked(path)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         session = cls(path, lock, Transcript(prefix, model.encoder), records.start())
         about = {"kind": "session", "version": records.VERSION, "id": path.stem, "created": now.isoformat()}
@@ -148,13 +154,13 @@ class Session:
         Calls without an output get one: *unknown* when they were started, *cancelled* when they were not.
         Raises SessionFault when another process holds it, the file is damaged, or the model is another one.
         """
-        lock = _locked(path)
+        lock = locked(path)
         try:
             kept = load(path)
             if kept.epoch["model"] != model.identity:
                 raise SessionFault(
-                    f"Session {path.stem} was held with {kept.epoch['model']}, this is {model.identity}: its tokens mean "
-                    "nothing here. Connect the model it was held with, or start a new session."
+                    f"Session {path.stem} was held with {kept.epoch['model']}, this is {model.identity}: its tokens "
+                    "mean nothing here. Connect the model it was held with, or start a new session."
                 )
             transcript = Transcript(kept.prefix(), model.encoder, kept.epoch["epoch"])
             for entry in kept.entries:
@@ -231,7 +237,8 @@ class Session:
         self._chain = chain
 
 
-def _locked(path: Path) -> FileLock:
+def locked(path: Path) -> FileLock:
+    """Hold a session. Raises SessionFault while another process does."""
     lock = FileLock(path.with_suffix(".lock"))
     try:
         lock.acquire(timeout=0)
@@ -250,7 +257,10 @@ def _missing_outputs(kept: Kept) -> Sequence[ToolOutput]:
         if call.id in answered:
             continue
         if call.id in kept.started:
-            text = "Oasis stopped while this ran. Whether it took effect is unknown; it was not run again. Check before repeating it."
+            text = (
+                "Oasis stopped while this ran. Whether it took effect is unknown; it was not run again. "
+                "Check before repeating it."
+            )
             outputs.append(ToolOutput(call.id, call.name, text, Status.UNKNOWN))
         else:
             outputs.append(ToolOutput(call.id, call.name, "Oasis stopped before this was run.", Status.CANCELLED))

@@ -43,7 +43,7 @@ class ChatEncoder:
 
 
 def _message(message: Message, answers_calls: bool) -> dict[str, Any]:
-    """An output answers a call only where the model's message held one for the server; a call written in text did not."""
+    """The message for the server. A call written in text was none for the server: its output goes as the user's."""
     if message.is_output and answers_calls:
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     text = f"Output of {message.name}:\n{message.text}" if message.is_output else message.text
@@ -224,7 +224,7 @@ class ChatModel:
 
 
 def _assistant(received: _Received, text: str, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """The message as it is sent again. Arguments that are no JSON object are wrapped: servers refuse such a history for good."""
+    """The message as it is sent again. Arguments that are no JSON object are wrapped: servers refuse them for good."""
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if received.reasoning:
         message[received.reasoning_field] = received.reasoning

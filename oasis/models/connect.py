@@ -30,7 +30,7 @@ class Connection:
 
 
 async def connect(settings: Settings, lane: Lane | None = None) -> Connection:
-    """Connect as the settings say: their server, their model file on the embedded engine, or what is found on this machine.
+    """Connect as the settings say: their server, their model file on the embedded engine, or what is found here.
 
     `lane` None: token ids where the server and the template allow it.
     Raises ConfigError where nothing was found, EngineFault, ServerFault.
@@ -49,8 +49,9 @@ async def _to_found(settings: Settings, lane: Lane | None) -> Connection:
     if not found:
         ports = ", ".join(str(port) for port in KNOWN_PORTS)
         raise ConfigError(
-            f"No model: no server answers on this machine (ports {ports} were tried), and none was named. Start one, or "
-            "give --server URL, or give --model FILE.gguf (`oasis models pull smollm2-135m` fetches a very small one to try)."
+            f"No model: no server answers on this machine (ports {ports} were tried), and none was named. Start one, "
+            "or give --server URL, or give --model FILE.gguf (`oasis models pull smollm2-135m` fetches a very small "
+            "one to try)."
         )
     others = "".join(f" Also there: {other.kind} at {other.url}." for other in found[1:])
     return await _to_server(found[0].url, settings, lane, [f"Found {found[0].kind} at {found[0].url}.{others}"])
@@ -92,86 +93,108 @@ async def _to_server(url: str, settings: Settings, lane: Lane | None, notes: lis
         f"{found.kind} at {found.url}, model {name or 'unnamed'}: chat lane. Its template is not shown, so the reuse to "
         "expect is not known; within a turn only appending is done."
     )
-    model = ChatModel(found.url, name, identity=f"chat {name}", api_key=settings.api_key, context_tokens=settings.context or None)
+    model = ChatModel(
+        found.url, name, identity=f"chat {name}", api_key=settings.api_key, context_tokens=settings.context or None
+    )
     return Connection(model, notes)
+
+
+@dataclass(frozen=True)
+class _Llama:
+    """A llama.cpp server as it describes itself."""
+
+    client: LlamaClient
+    url: str
+    name: str
+    template: str
+    bos: str
+    eos: str
+    context: int | None
+    slot: int | None
 
 
 async def _to_llama(url: str, settings: Settings, lane: Lane | None, notes: list[str]) -> Connection:
     client = LlamaClient(url, api_key=settings.api_key)
     try:
-        props = await client.props()
-        name = Path(str(props.get("model_path") or props.get("model_alias") or "model")).stem
-        context = int(props.get("default_generation_settings", {}).get("n_ctx", 0)) or None
-        slot = await _slot(client, props, notes)
+        server = await _described(client, url, notes)
         if lane is not Lane.CHAT:
             try:
-                return _token_connection(client, props, name, context, slot, notes)
+                return _token_connection(server, notes)
             except DialectFault as fault:
                 if lane is Lane.TOKENS:
                     raise
-                notes.append(f"Chat lane: {fault}")
-        await client.aclose()
-        return _chat_connection(url, settings, props, name, context, slot, notes)
+                notes.append(f"Chat lane, since the template's dialect cannot be trusted: {fault}")
     except BaseException:
         await client.aclose()
         raise
+    await client.aclose()
+    return _chat_connection(server, settings, notes)
+
+
+async def _described(client: LlamaClient, url: str, notes: list[str]) -> _Llama:
+    props = await client.props()
+    return _Llama(
+        client=client,
+        url=url,
+        name=Path(str(props.get("model_path") or props.get("model_alias") or "model")).stem,
+        template=str(props.get("chat_template") or ""),
+        bos=str(props.get("bos_token") or ""),
+        eos=str(props.get("eos_token") or ""),
+        context=int(props.get("default_generation_settings", {}).get("n_ctx", 0)) or None,
+        slot=await _slot(client, props, notes),
+    )
 
 
 async def _slot(client: LlamaClient, props: Mapping[str, Any], notes: list[str]) -> int | None:
     from oasis.engine.slots import choose_slot  # noqa: PLC0415
 
     if not props.get("endpoint_slots", True):
-        notes.append("The server does not show its slots (--no-slots); it chooses one for each call, and reuse may suffer.")
+        notes.append("The server does not show its slots (--no-slots): it chooses one itself, and reuse may suffer.")
         return None
     slot = await choose_slot(client)
     if slot is None:
-        notes.append("Every slot of the server is busy: this session waits behind others and may lose its cache to them.")
+        notes.append("Every slot of the server is busy: this session waits for others and may lose its cache to them.")
     return slot
 
 
-def _token_connection(
-    client: LlamaClient, props: Mapping[str, Any], name: str, context: int | None, slot: int | None, notes: list[str]
-) -> Connection:
+def _token_connection(server: _Llama, notes: list[str]) -> Connection:
     from oasis.dialect.check import check  # noqa: PLC0415
     from oasis.dialect.dialect import infer  # noqa: PLC0415
     from oasis.models.tokens import TokenModel  # noqa: PLC0415
 
-    template = _template(props)
-    dialect = infer(template, props.get("bos_token") or "", props.get("eos_token") or "")
+    if not server.template:
+        raise DialectFault("the server shows no chat template.")
+    dialect = infer(server.template, server.bos, server.eos)
     check(dialect)
-    notes.append(f"{name} in the token lane: every token is prefilled once.")
-    identity = f"tokens {name} {dialect.digest[:12]}"
-    model = TokenModel(client, dialect, name=name, identity=identity, slot=slot, context_tokens=context)
-    return Connection(model, notes)
-
-
-def _chat_connection(
-    url: str, settings: Settings, props: Mapping[str, Any], name: str, context: int | None, slot: int | None, notes: list[str]
-) -> Connection:
-    from oasis.dialect.check import expected_reuse, kept_history  # noqa: PLC0415
-    from oasis.models.chat import ChatModel  # noqa: PLC0415
-
-    template = _template(props)
-    kwargs = kept_history(template)
-    notes.append(f"{name} in the chat lane: {expected_reuse(template, kwargs)}")
-    extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
-    if slot is not None:
-        extra["id_slot"] = slot
-    digest = hashlib.sha256(template.encode()).hexdigest()[:12]
-    model = ChatModel(
-        url,
-        name,
-        identity=f"chat {name} {digest}",
-        api_key=settings.api_key,
-        extra=extra,
-        is_llama=True,
-        context_tokens=context,
+    notes.append(f"{server.name} in the token lane: every token is prefilled once.")
+    model = TokenModel(
+        server.client,
+        dialect,
+        name=server.name,
+        identity=f"tokens {server.name} {dialect.digest[:12]}",
+        slot=server.slot,
+        context_tokens=server.context,
     )
     return Connection(model, notes)
 
 
-def _template(props: Mapping[str, Any]) -> str:
-    template = str(props.get("chat_template") or "")
-    if not template:
-        raise DialectFault("The server shows no chat template, so how the model writes a conversation is not known.")
-    return template
+def _chat_connection(server: _Llama, settings: Settings, notes: list[str]) -> Connection:
+    from oasis.dialect.check import expected_reuse, kept_history  # noqa: PLC0415
+    from oasis.models.chat import ChatModel  # noqa: PLC0415
+
+    kwargs = kept_history(server.template)
+    notes.append(f"{server.name} in the chat lane: {expected_reuse(server.template, kwargs)}")
+    extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
+    if server.slot is not None:
+        extra["id_slot"] = server.slot
+    digest = hashlib.sha256(server.template.encode()).hexdigest()[:12]
+    model = ChatModel(
+        server.url,
+        server.name,
+        identity=f"chat {server.name} {digest}",
+        api_key=settings.api_key,
+        extra=extra,
+        is_llama=True,
+        context_tokens=server.context,
+    )
+    return Connection(model, notes)

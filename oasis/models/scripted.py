@@ -160,9 +160,9 @@ class ScriptedModel:
         self._played += 1
         return line(request) if callable(line) else line
 
-    def _usage(self, request: Request, message: Assistant) -> Usage | None:
+    def _usage(self, request: Request, message: Assistant) -> Usage:
         if request.tokens is None or request.new_tokens is None:
-            return None
+            return Usage(is_cache_known=False)
         decoded = message.wire.count(b",") + 1
         return Usage(request.tokens, request.tokens - request.new_tokens, decoded)
 

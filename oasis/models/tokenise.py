@@ -1,6 +1,7 @@
 """From a dialect's parts to token ids: markup with control tokens, content without."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from oasis.dialect.dialect import Part
 from oasis.engine.llama import LlamaClient
@@ -9,9 +10,10 @@ from oasis.engine.llama import LlamaClient
 class Tokeniser:
     """Ids of parts, by the server's own tokeniser.
 
-    Where no content holds the text of a control token the parts are tokenised as one text, so that the ids are those of
-    the template's own rendering. Otherwise each part is tokenised apart, content without control tokens and broken
-    inside every mark, and the ids may differ from the whole at the parts' borders (`oasis dialect --server` counts them).
+    Where no content holds the text of a control token the parts are tokenised as one text, so that the ids are
+    those of the template's own rendering. Otherwise each part is tokenised apart, content without control tokens
+    and broken inside every mark, and the ids may differ from the whole at the parts' borders
+    (`oasis dialect --server` counts them).
     """
 
     def __init__(self, client: LlamaClient, marks: Sequence[str]) -> None:
@@ -61,8 +63,8 @@ class Tokeniser:
     async def _content(self, text: str) -> list[int]:
         """Ids of text from outside: no id is a mark's, whatever the text says.
 
-        llama.cpp leaves control tokens out without `parse_special`, but user-defined tokens (`<think>`, `<tool_call>` in
-        many models) are found all the same: the text is broken inside each of them.
+        llama.cpp leaves control tokens out without `parse_special`, but user-defined tokens (`<think>`,
+        `<tool_call>` in many models) are found all the same: the text is broken inside each of them.
         """
         marks = await self.mark_ids()
         ids: list[int] = []
@@ -79,7 +81,7 @@ class Tokeniser:
         """The text cut after the first character of each mark in it."""
         cuts = {at + 1 for mark in self._marks for at in _finds(text, mark)}
         edges = [0, *sorted(cuts), len(text)]
-        return [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+        return [text[a:b] for a, b in pairwise(edges) if a < b]
 
 
 def _finds(text: str, mark: str) -> list[int]:

@@ -1,0 +1,79 @@
+"""Putting a session together: tools and packs in their order, the head, the first notice, the rules."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from oasis.agent.calls import CallRunner
+from oasis.agent.folders import protected_folders, sessions_folder, spill_folder
+from oasis.agent.gate import Asker, allowing, reading_is_free
+from oasis.agent.loop import Agent, Limits
+from oasis.agent.notices import first_notice
+from oasis.agent.prompt import assemble
+from oasis.agent.session import Session
+from oasis.agent.sessions import find_session
+from oasis.core.events import Event
+from oasis.core.items import Notice
+from oasis.core.prefix import Prefix
+from oasis.models.base import Model, Sampling
+from oasis.packs import pack_tools
+from oasis.tools.builtin import builtin
+from oasis.tools.registry import Registry
+from oasis.tools.skill import Skills
+from oasis.tools.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """The tools of a project and the skills they can load."""
+
+    registry: Registry
+    skills: Skills
+
+    @property
+    def prefix(self) -> Prefix:
+        return assemble(self.registry.specs)
+
+
+def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
+    """Built-in tools first, the chosen packs' last. Raises ConfigError for a pack that is not installed."""
+    skills = Skills(project, packs)
+    workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
+    return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills)
+
+
+def first_items(project: Path, box: Toolbox, now: datetime) -> list[Notice]:
+    """What a new session says once, before the first task."""
+    return [first_notice(project, now.date(), box.skills.lines_project())]
+
+
+def create_session(project: Path, box: Toolbox, model: Model, now: datetime) -> Session:
+    """A new session's file in the user's sessions folder."""
+    return Session.create(sessions_folder(), box.prefix, model, project, now)
+
+
+def resume_session(name: str, project: Path, box: Toolbox, model: Model) -> tuple[Session, list[str]]:
+    """The session `name` (an id, or `last` of this project) and what there is to say about it."""
+    session, kept = Session.resume(find_session(name, project), model)
+    said = [f"Session {session.id} goes on after {kept.steps} steps.", *kept.warnings]
+    if session.transcript.prefix.digest != box.prefix.digest:
+        said.append("Its head is that of the day it began; tools or packs chosen since are not in it.")
+    return session, said
+
+
+def agent(
+    model: Model,
+    session: Session,
+    box: Toolbox,
+    emit: Callable[[Event], None],
+    ask: Asker,
+    *,
+    allow: Sequence[str] = (),
+    limits: Limits | None = None,
+    sampling: Sampling | None = None,
+) -> Agent:
+    """The loop over this session, with the user's rules before anyone is asked."""
+    rules = (reading_is_free, allowing(allow))
+    calls = CallRunner(box.registry, rules, ask, emit)
+    return Agent(model, session, calls, emit, limits=limits, sampling=sampling)

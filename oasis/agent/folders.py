@@ -1,0 +1,20 @@
+"""Where Oasis keeps what belongs to a user on this machine."""
+
+from pathlib import Path
+
+from platformdirs import user_config_path, user_state_path
+
+
+def sessions_folder() -> Path:
+    """Session files, one each."""
+    return user_state_path("oasis") / "sessions"
+
+
+def spill_folder() -> Path:
+    """Outputs of tools that were too long to send."""
+    return user_state_path("oasis") / "outputs"
+
+
+def protected_folders() -> tuple[Path, ...]:
+    """What no tool may write: settings and rules, sessions."""
+    return (user_config_path("oasis"), sessions_folder())

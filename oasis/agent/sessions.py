@@ -1,0 +1,85 @@
+"""The sessions on this machine: found, listed, exported, removed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from oasis.agent.folders import sessions_folder
+from oasis.agent.session import Kept
+from oasis.core.items import Assistant, Item, Notice, ToolOutput, User
+from oasis.errors import SessionFault
+
+
+def session_files() -> list[Path]:
+    """Session files, newest first."""
+    return sorted(sessions_folder().glob("*.jsonl"), key=lambda path: path.stem, reverse=True)
+
+
+def find_session(name: str, project: Path) -> Path:
+    """The file of session `name`: an id, its beginning, or `last` for the newest of this project.
+
+    Raises SessionFault where there is none or several.
+    """
+    files = session_files()
+    if name == "last":
+        for path in files:
+            if about(path).get("project") == str(project):
+                return path
+        raise SessionFault(f"There is no session of {project} yet. `oasis sessions` lists those of other projects.")
+    found = [path for path in files if path.stem.startswith(name)]
+    if len(found) != 1:
+        many = "no session begins" if not found else f"{len(found)} sessions begin"
+        raise SessionFault(f"{many.capitalize()} with {name!r}. `oasis sessions` lists them.")
+    return found[0]
+
+
+def about(path: Path) -> dict[str, Any]:
+    """A session file's first record, empty where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            record = json.loads(file.readline())
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def first_task(kept: Kept) -> str:
+    """What the person asked first."""
+    return next((item.text for item in kept.items if isinstance(item, User)), "")
+
+
+def remove(path: Path) -> None:
+    """Remove a session's file and its lock."""
+    path.unlink()
+    path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def as_markdown(kept: Kept) -> Iterator[str]:
+    """The session as a document for people, a block at a time."""
+    yield f"# Session {kept.about['id']}\n\nProject {kept.about['project']}, begun {kept.about['created']}.\n"
+    for item in kept.items:
+        yield _block(item)
+
+
+def _block(item: Item) -> str:
+    match item:
+        case User():
+            return f"\n## User\n\n{item.text}\n"
+        case Notice():
+            return f"\n## Notice\n\n{item.text}\n"
+        case ToolOutput():
+            return f"\n### Output of {item.name} ({item.status})\n\n{_fenced(item.text)}\n"
+        case Assistant():
+            thought = (
+                f"\n<details><summary>Reasoning</summary>\n\n{item.reasoning}\n</details>\n" if item.reasoning else ""
+            )
+            calls = "".join(f"\nCall {call.name}:\n\n{_fenced(call.arguments)}\n" for call in item.calls)
+            return f"\n## Model\n{thought}\n{item.text}\n{calls}"
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

@@ -1,0 +1,117 @@
+"""The command `oasis`: each subcommand is one small file, imported when it is used."""
+
+import signal
+import sys
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+COMMANDS = (
+    "run",
+    "sessions",
+    "doctor",
+    "models",
+    "prefix",
+    "dialect",
+    "bench",
+    "demo",
+)
+INTERRUPTED = 130
+
+
+class _Lazy(TyperGroup):
+    """Finds a command in `oasis/cli/NAME.py`: its `app`, or the function NAME."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"oasis.cli.{cmd_name}")
+        app: typer.Typer | None = getattr(module, "app", None)
+        if app is None:
+            app = typer.Typer(add_completion=False, rich_markup_mode=None)
+            app.command(cmd_name)(getattr(module, cmd_name))
+        command = typer.main.get_command(app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(
+    cls=_Lazy,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from oasis import __version__
+
+        typer.echo(f"oasis {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def oasis(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """A terminal agent for people who program and commission machines, run against models in their own cabinet."""
+
+
+def main() -> None:
+    """Run the command line; a fault is told in words, never with a traceback."""
+    from oasis.errors import OasisError
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _as_interrupt)
+    try:
+        app()
+    except OasisError as error:
+        _fail(str(error), 1)
+    except KeyboardInterrupt:
+        _fail("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except Exception as error:
+        _fail(_unexpected(error), 1)
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
+    """A polite end asked for by the system is the same as Ctrl-C."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def _fail(text: str, code: int) -> None:
+    print(f"oasis: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _unexpected(error: Exception) -> str:
+    """Put the details in a file; say where."""
+    import traceback
+    from pathlib import Path
+
+    from platformdirs import user_log_dir
+
+    said = f"an error nobody foresaw: {type(error).__name__}: {error}. What was written to the session file is kept."
+    try:
+        folder = Path(user_log_dir("oasis"))
+        folder.mkdir(parents=True, exist_ok=True)
+        log = folder / "fault.log"
+        log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    except OSError:
+        return said
+    return f"{said} The details are in {log}."
+
+
+if __name__ == "__main__":
+    main()

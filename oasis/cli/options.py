@@ -1,0 +1,26 @@
+"""Options that several commands share, and the settings they make."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from oasis.config import Settings
+
+Server = Annotated[str, typer.Option("--server", metavar="URL", help="A model server, e.g. http://127.0.0.1:8080.")]
+ModelFile = Annotated[
+    str, typer.Option("--model", metavar="FILE|NAME", help="A GGUF for the embedded engine, or the server's model name.")
+]
+Packs = Annotated[list[str] | None, typer.Option("--pack", metavar="NAME", help="Add a pack's tools; repeatable.")]
+Project = Annotated[Path, typer.Option("--project", metavar="DIR", help="The project directory.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def settings_for(project: Path, **flags: Any) -> "Settings":
+    """Settings from these flags (unset ones left out), the environment, the user's and the project's oasis.toml."""
+    from oasis.config import load
+
+    given: Mapping[str, Any] = {name: value for name, value in flags.items() if value not in (None, "", [], 0, 0.0)}
+    return load(project.resolve(), given)

@@ -1,0 +1,171 @@
+"""`oasis run`: one task, headless."""
+
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oasis.cli.options import ModelFile, Packs, Project, Server, settings_for
+
+if TYPE_CHECKING:
+    from oasis.agent.assembly import Toolbox
+    from oasis.agent.session import Session
+    from oasis.config import Settings
+    from oasis.core.events import TurnFinished
+    from oasis.core.items import Notice, User
+    from oasis.models.base import Lane, Model
+    from oasis.ui.headless import Screen
+
+EXIT_CODES = {
+    "done": 0,
+    "max_steps": 3,
+    "max_minutes": 3,
+    "context_full": 4,
+    "repeating": 5,
+    "malformed": 5,
+    "server": 6,
+    "cancelled": 130,
+}
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="What to do. Without it: -f, or standard input.")] = "",
+    file: Annotated[Path | None, typer.Option("-f", "--file", help="Read the task from a file.")] = None,
+    server: Server = "",
+    model: ModelFile = "",
+    lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
+    pack: Packs = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="Allow a tool: edit, write:docs/*, bash:pytest *; repeatable."),
+    ] = None,
+    resume: Annotated[str, typer.Option(metavar="ID|last", help="Go on with a session.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="One event a line on standard output (docs/events.md).")] = False,
+    max_steps: Annotated[int, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = 0,
+    max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = 0,
+    context: Annotated[int, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = 0,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")] = None,
+    project: Project = Path(),
+) -> None:
+    """Work through a task with tools, without asking anyone.
+
+    What would be asked is denied unless an --allow rule says otherwise.
+    The answer goes to standard output, progress to standard error when that is a terminal.
+
+    Exit codes: 0 done, 1 error, 2 wrong usage, 3 --max-steps or --max-minutes reached, 4 context full,
+    5 the model repeats itself or gives nothing that can be run, 6 the model server failed, 130 interrupted.
+    """
+    import asyncio
+
+    settings = settings_for(
+        project,
+        server=server,
+        model=model,
+        packs=pack,
+        allow=allow,
+        max_steps=max_steps,
+        max_minutes=max_minutes,
+        context=context,
+        temperature=temperature,
+    )
+    order = Order(_task(task, file, bool(resume)), project.resolve(), settings, _lane(lane), resume, json)
+    finished = asyncio.run(_run(order))
+    raise typer.Exit(EXIT_CODES[finished.reason])
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for on the command line."""
+
+    task: str
+    project: Path
+    settings: "Settings"
+    lane: "Lane | None"
+    resume: str
+    as_json: bool
+
+
+def _lane(name: str) -> "Lane | None":
+    from oasis.models.base import Lane
+
+    if name and name not in list(Lane):
+        raise typer.BadParameter("--lane is tokens or chat")
+    return Lane(name) if name else None
+
+
+def _task(task: str, file: Path | None, is_resumed: bool) -> str:
+    """The task's text from where it was given; empty only for a resumed session."""
+    from oasis.errors import ConfigError
+
+    if task and file:
+        raise typer.BadParameter("a task and -f were both given; give one")
+    if file:
+        try:
+            task = file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"The task file {file} was not read: {error}.") from error
+    elif not task and not is_resumed and not sys.stdin.isatty():
+        task = sys.stdin.read()
+    if not task.strip() and not is_resumed:
+        raise typer.BadParameter('no task: oasis run "what to do", -f FILE, or text on standard input')
+    return task.strip()
+
+
+async def _run(order: Order) -> "TurnFinished":
+    from oasis.agent.assembly import agent, toolbox
+    from oasis.agent.gate import nobody_to_ask
+    from oasis.agent.loop import Limits
+    from oasis.core.events import Said
+    from oasis.models.base import Sampling
+    from oasis.models.connect import connect
+    from oasis.ui.headless import screen
+
+    settings = order.settings
+    box = toolbox(order.project, settings.packs)
+    view = screen(order.as_json)
+    connection = await connect(settings, order.lane)
+    try:
+        for note in connection.notes:
+            view.show(Said(note))
+        session, items = _session(order, box, connection.model, view)
+        with session:
+            limits = Limits(settings.max_steps, settings.max_minutes)
+            sampling = Sampling(temperature=settings.temperature)
+            loop = agent(
+                connection.model,
+                session,
+                box,
+                view.show,
+                nobody_to_ask,
+                allow=settings.allow,
+                limits=limits,
+                sampling=sampling,
+            )
+            return await loop.turn(items)
+    finally:
+        view.close()
+        await connection.close()
+
+
+def _session(order: Order, box: "Toolbox", model: "Model", view: "Screen") -> "tuple[Session, list[User | Notice]]":
+    """The session to go on with and what opens its turn."""
+    from oasis.agent.assembly import create_session, first_items, resume_session
+    from oasis.core.events import Said
+    from oasis.core.items import User
+
+    task = [User(order.task)] if order.task else []
+    if order.resume:
+        session, warnings = resume_session(order.resume, order.project, box, model)
+        for warning in warnings:
+            view.show(Said(warning))
+        if not task and session.is_finished:
+            session.close()
+            raise typer.BadParameter(f"session {session.id} has nothing left to do; give it a task")
+        return session, [*task]
+    now = datetime.now().astimezone()
+    session = create_session(order.project, box, model, now)
+    view.show(Said(f"Session {session.id}"))
+    return session, [*first_items(order.project, box, now), *task]

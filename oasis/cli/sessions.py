@@ -1,0 +1,96 @@
+"""`oasis sessions`: list, show, export, remove."""
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from oasis.cli.options import AsJson
+
+app = typer.Typer(no_args_is_help=False, rich_markup_mode=None, help="List, show, export or remove sessions.")
+
+Name = Annotated[str, typer.Argument(metavar="ID|last", help="A session's id, its beginning, or `last`.")]
+
+
+@app.callback(invoke_without_command=True)
+def sessions(
+    context: typer.Context,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Those of all projects.")] = False,
+    json: AsJson = False,
+) -> None:
+    """List this project's sessions, newest first."""
+    if context.invoked_subcommand:
+        return
+    from oasis.agent.session import load
+    from oasis.agent.sessions import about, first_task, session_files
+    from oasis.core.usage import amplification
+    from oasis.errors import SessionFault
+    from oasis.ui.clean import clean
+
+    rows = 0
+    for path in session_files():
+        if not everywhere and about(path).get("project") != str(Path.cwd()):
+            continue
+        rows += 1
+        try:
+            kept = load(path)
+        except SessionFault as fault:
+            typer.echo(json_text.dumps({"id": path.stem, "fault": str(fault)}) if json else f"{path.stem}  {fault}")
+            continue
+        task = clean(first_task(kept)).replace("\n", " ")
+        figure = amplification(kept.usage.computed_tokens, kept.new_tokens) if kept.new_tokens else None
+        row = {"id": path.stem, "steps": kept.steps, "turns": kept.turns, "amplification": figure, "task": task}
+        if json:
+            typer.echo(json_text.dumps({**row, "project": kept.about["project"]}, ensure_ascii=False))
+        else:
+            shown = f"{figure:.3f}" if figure is not None else "-"
+            typer.echo(f"{path.stem}  {kept.steps:4d} steps  amplification {shown:>6}  {task[:60]}")
+    if not rows and not json:
+        typer.echo("No sessions of this project. --everywhere lists those of other projects.", err=True)
+
+
+@app.command()
+def show(name: Name = "last") -> None:
+    """Print a session as text."""
+    from oasis.ui.clean import clean
+
+    for block in _document(name):
+        typer.echo(clean(block), nl=False)
+
+
+@app.command()
+def export(
+    name: Name = "last",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A file; default: standard output.")] = None,
+) -> None:
+    """Write a session as Markdown."""
+    text = "".join(_document(name))
+    if output is None:
+        sys.stdout.write(text)
+        return
+    from oasis.tools.atomic import replace
+
+    replace(output.resolve(), text.encode())
+    typer.echo(f"Wrote {output}.", err=True)
+
+
+@app.command()
+def rm(names: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of sessions.")]) -> None:
+    """Remove sessions for good."""
+    from oasis.agent.session import locked
+    from oasis.agent.sessions import find_session, remove
+
+    for name in names:
+        path = find_session(name, Path.cwd())
+        locked(path).release()
+        remove(path)
+        typer.echo(f"Removed {path.stem}.")
+
+
+def _document(name: str) -> list[str]:
+    from oasis.agent.session import load
+    from oasis.agent.sessions import as_markdown, find_session
+
+    return list(as_markdown(load(find_session(name, Path.cwd()))))
