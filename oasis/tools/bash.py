@@ -1,0 +1,135 @@
+"""`bash`: a command line in the project's folder."""
+
+import asyncio
+import atexit
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from oasis import resources
+from oasis.core.items import Status
+from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
+from oasis.errors import ToolFault
+from oasis.tools import output, process
+from oasis.tools.workspace import Workspace
+
+DEFAULT_TIMEOUT_S = 120
+MAX_TIMEOUT_S = 3_600
+MAX_OUTPUT_BYTES = 1 << 30
+_LOOK_S = 0.1
+
+
+def tool(workspace: Workspace, max_output_bytes: int = MAX_OUTPUT_BYTES) -> Tool:
+    async def preview(arguments: Arguments) -> Preview:
+        command = arguments["command"]
+        return Preview("Run in the project's folder", command, command)
+
+    async def run(arguments: Arguments) -> Outcome:
+        limit_s = min(arguments.get("timeout_s", DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S)
+        raw = _new_file(workspace.spill)
+        try:
+            ended = await _run(arguments["command"], workspace.root, raw, limit_s, max_output_bytes)
+        except BaseException:
+            raw.unlink(missing_ok=True)
+            raise
+        return await asyncio.to_thread(_spelled, raw, ended)
+
+    return Tool(resources.tool_spec("bash"), Risk.EXEC, preview, run)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its exit code, or why it was ended; the numbers of processes it left running."""
+
+    code: int | None
+    stopped: str
+    running: tuple[int, ...]
+
+
+def _new_file(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    number = 1 + len(list(folder.glob("bash-*")))
+    while True:
+        path = folder / f"bash-{number}.raw"
+        try:
+            if not path.with_suffix(".txt").exists():
+                path.touch(mode=0o600, exist_ok=False)
+                return path
+        except FileExistsError:
+            pass
+        number += 1
+
+
+async def _run(command: str, folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:
+    """Run until the shell exits; what it leaves in the background may go on and does not hold us."""
+    with raw.open("ab") as sink:
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *process.shell(),
+                command,
+                cwd=folder,
+                env=process.quiet(os.environ),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                **process.OWN_GROUP,
+            )
+        except (OSError, ValueError) as fault:
+            raise ToolFault(f"The command could not be started: {fault}.") from fault
+    stopped = ""
+    try:
+        stopped = await _watch(child, raw, limit_s, max_bytes)
+    finally:
+        if child.returncode is None:
+            process.end_group(child.pid)
+            await child.wait()
+    if stopped:
+        process.end_group(child.pid)
+        return Ended(None, stopped, ())
+    left = process.group_members(child.pid)
+    if left:
+        atexit.register(process.end, left)
+    return Ended(child.returncode, "", tuple(member.pid for member in left))
+
+
+async def _watch(child: asyncio.subprocess.Process, raw: Path, limit_s: float, max_bytes: int) -> str:
+    """Wait for the end of the shell; why it has to be ended, empty when it ended by itself."""
+    done = asyncio.ensure_future(child.wait())
+    try:
+        async with asyncio.timeout(limit_s):
+            while True:
+                finished, _ = await asyncio.wait([done], timeout=_LOOK_S)
+                if finished:
+                    return ""
+                if _size(raw) > max_bytes:
+                    return f"ended by Oasis: it wrote more than {max_bytes:,} bytes"
+    except TimeoutError:
+        return f"ended by Oasis after {limit_s:g} s, with all its child processes; set timeout_s for more"
+    finally:
+        done.cancel()
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size
+
+
+def _spelled(raw: Path, ended: Ended) -> Outcome:
+    clean = raw.with_suffix(".txt")
+    chars, lost = output.cleaned(raw, clean)
+    head, tail = output.ends(clean, chars)
+    text = head.rstrip("\n")
+    notes = [ended.stopped or f"exit {ended.code}", *lost.notes()]
+    if tail:
+        left_out = chars - len(head) - len(tail)
+        text = f"{text}\n[… {left_out:,} characters left out …]\n{tail.rstrip()}"
+        notes.append(f"whole output: {clean.as_posix()} (read or search it)")
+    else:
+        clean.unlink()
+    if ended.running:
+        numbers = ", ".join(str(number) for number in ended.running[:5])
+        notes.append(f"process {numbers} runs on in the background; what it writes is in {raw.as_posix()}")
+    else:
+        raw.unlink()
+    closing = f"[{'; '.join(notes)}]"
+    status = Status.OK if ended.code == 0 else Status.ERROR
+    return Outcome(f"{text}\n{closing}" if text else closing, status)

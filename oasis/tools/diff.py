@@ -1,0 +1,40 @@
+"""What a change to a file looks like to a person and to the model."""
+
+import difflib
+
+from oasis.tools.clip import clip_line, visible
+
+MAX_DIFF_LINES = 400
+MAX_LINE_CHARS = 300
+
+
+def unified(name: str, before: str, after: str, context: int = 3) -> str:
+    """A unified diff of two texts with LF, bounded; only the part between what they share is compared."""
+    old, new = before.split("\n"), after.split("\n")
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    start = max(0, head - context)
+    old, new = (part[start : len(part) - max(0, tail - context)] for part in (old, new))
+    rows = list(difflib.unified_diff(old, new, name, name, lineterm="", n=context))
+    rows = [_moved(row, start) if row.startswith("@@") else row for row in rows]
+    left_out = len(rows) - MAX_DIFF_LINES
+    rows = [clip_line(visible(row), MAX_LINE_CHARS) for row in rows[:MAX_DIFF_LINES]]
+    return "\n".join([*rows, f"… {left_out} more lines"] if left_out > 0 else rows)
+
+
+def _shared(a: list[str], b: list[str]) -> int:
+    count = 0
+    for left, right in zip(a, b, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _moved(row: str, lines: int) -> str:
+    """A hunk's head with `lines` added to its line numbers."""
+    marks = row.split(" ")
+    for n in (1, 2):
+        sign, (number, *count) = marks[n][0], marks[n][1:].split(",")
+        marks[n] = ",".join([f"{sign}{int(number) + lines}", *count])
+    return " ".join(marks)

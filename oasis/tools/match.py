@@ -1,0 +1,97 @@
+"""Find the text that a model wants to replace, and say what is there when it is not found."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from oasis.tools.clip import clip_line
+
+_RUN = re.compile(r"\s+|[^\s]+")
+_WORD = re.compile(r"\w+")
+NEAR_LINES = 12
+MAX_LOOSE_RUNS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Positions in a text: from `start` up to `end`."""
+
+    start: int
+    end: int
+
+
+def exact(text: str, old: str) -> list[Span]:
+    """Every place of `old`, not overlapping."""
+    spans: list[Span] = []
+    at = text.find(old)
+    while at >= 0:
+        spans.append(Span(at, at + len(old)))
+        at = text.find(old, at + len(old))
+    return spans
+
+
+def loose(text: str, old: str) -> list[Span]:
+    """Every place of `old` when the kind and amount of white space do not count; line breaks do."""
+    runs = _RUN.findall(old.strip())
+    if not runs or len(runs) > MAX_LOOSE_RUNS:
+        return []
+    parts = [_spacing(run) if run.isspace() else re.escape(run) for run in runs]
+    edge = r"(?:(?<=\s)|^)" if old[0].isspace() else ""
+    pattern = re.compile(edge + "".join(parts), re.MULTILINE)
+    return [_with_edges(text, m.start(), m.end(), old) for m in pattern.finditer(text)]
+
+
+def _spacing(run: str) -> str:
+    breaks = run.count("\n")
+    return r"[^\S\n]*" + r"(?:\n[^\S\n]*)" * breaks if breaks else r"[^\S\n]+"
+
+
+def _with_edges(text: str, start: int, end: int, old: str) -> Span:
+    """The match with the white space around it that stands for the one around `old`."""
+    lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    breaks = lead.count("\n")
+    while start and text[start - 1].isspace() and lead:
+        if text[start - 1] == "\n":
+            if breaks == 0:
+                break
+            breaks -= 1
+        start -= 1
+    breaks = trail.count("\n")
+    while end < len(text) and text[end].isspace() and trail:
+        if text[end] == "\n":
+            if breaks == 0:
+                break
+            breaks -= 1
+        end += 1
+    return Span(start, end)
+
+
+def nearest(text: str, old: str) -> tuple[int, list[str]]:
+    """The line, from 1, where something most like `old` begins, and those lines; (0, []) when nothing is like it."""
+    lines, wanted = text.split("\n"), old.strip("\n").split("\n")
+    votes: Counter[int] = Counter()
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        for word in set(_WORD.findall(line.casefold())):
+            places.setdefault(word, []).append(number)
+    for offset, line in enumerate(wanted[:NEAR_LINES]):
+        for word in set(_WORD.findall(line.casefold())):
+            at = places.get(word, ())
+            if len(at) <= 200:
+                votes.update({number - offset: 1000 // len(at) for number in at})
+    if not votes:
+        return 0, []
+    best = max(votes.values())
+    start = max(0, min(number for number, score in votes.items() if score == best))
+    return start + 1, lines[start : start + min(len(wanted), NEAR_LINES)]
+
+
+def difference(there: list[str], old: str) -> str:
+    """How the nearest lines differ from `old`, at the first difference."""
+    wanted = old.strip("\n").split("\n")
+    for here, asked in zip(there, wanted, strict=False):
+        if here == asked:
+            continue
+        at = next((n for n, (a, b) in enumerate(zip(here, asked, strict=False)) if a != b), min(len(here), len(asked)))
+        return f"the file has {clip_line(here, 120, at)!r} where old has {clip_line(asked, 120, at)!r}"
+    return "old has more lines" if len(wanted) > len(there) else "the lines before or after differ"

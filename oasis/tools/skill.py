@@ -1,0 +1,109 @@
+"""`skill`: instructions for a kind of work, in the open Agent Skills form (a folder with a SKILL.md)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from oasis import resources
+from oasis.core.front_matter import split
+from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
+from oasis.errors import ToolFault
+from oasis.tools.clip import MAX_CHARS
+
+PROJECT_FOLDERS = (".oasis/skills", "skills")
+MAX_LINE_CHARS = 200
+MAX_PROJECT_LINES = 40
+MAX_FILES = 30
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One SKILL.md. `line` is what stands where skills are listed."""
+
+    name: str
+    line: str
+    folder: Path
+    body: str
+
+
+class Skills:
+    """Skills that are bundled, that packs bring and that the project has; the first of a name wins, in this order."""
+
+    def __init__(self, bundled: Path, packs: Sequence[Path] = (), project: Path | None = None) -> None:
+        self._bundled_folder = bundled
+        self._pack_folders = tuple(packs)
+        self._project_folders = tuple(project / name for name in PROJECT_FOLDERS) if project else ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where skills are, for reading the further files of one."""
+        everywhere = (self._bundled_folder, *self._pack_folders, *self._project_folders)
+        return tuple(folder for folder in everywhere if folder.is_dir())
+
+    def lines_bundled(self) -> str:
+        """One line for each bundled skill, by name."""
+        return "\n".join(skill.line for skill in _found(self._bundled_folder))
+
+    def lines_project(self) -> str:
+        """One line for each of the project's own skills, by name; bounded, for the first notice."""
+        taken = {s.name for folder in (self._bundled_folder, *self._pack_folders) for s in _found(folder)}
+        own = [s.line for s in self._all.values() if s.name not in taken]
+        more = [f"and {len(own) - MAX_PROJECT_LINES} more"] if len(own) > MAX_PROJECT_LINES else []
+        return "\n".join([*own[:MAX_PROJECT_LINES], *more])
+
+    def body(self, name: str) -> str:
+        """A skill's instructions and where its further files are. Raises ToolFault for a name that is not there."""
+        skill = self._all.get(name.strip())
+        if skill is None:
+            raise ToolFault(f"There is no skill {name[:80]!r}. Skills: {', '.join(sorted(self._all)) or 'none'}.")
+        text = skill.body
+        if len(text) > MAX_CHARS:
+            file = (skill.folder / "SKILL.md").as_posix()
+            text = f"{text[:MAX_CHARS]}\n[… {len(text) - MAX_CHARS:,} characters more: read {file}]"
+        files = sorted(p.as_posix() for p in skill.folder.rglob("*") if p.is_file() and p.name != "SKILL.md")
+        listed = f"; files to read: {', '.join(files[:MAX_FILES])}" if files else ""
+        return f"{text}\n[skill {skill.name}{listed}]"
+
+    @cached_property
+    def _all(self) -> dict[str, Skill]:
+        folders = (self._bundled_folder, *self._pack_folders, *self._project_folders)
+        skills = [skill for folder in folders for skill in _found(folder)]
+        return dict(sorted({skill.name: skill for skill in reversed(skills)}.items()))
+
+
+def _found(folder: Path) -> list[Skill]:
+    """The skills in a folder by name; what is no valid skill is passed over."""
+    if not folder.is_dir():
+        return []
+    read = (_read(file) for file in sorted(folder.glob("*/SKILL.md")))
+    return [skill for skill in read if skill]
+
+
+def _read(file: Path) -> Skill | None:
+    try:
+        front, body = split(file.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return None
+    name, description = str(front.get("name", "")), " ".join(str(front.get("description", "")).split())
+    if not _NAME.fullmatch(name) or not description:
+        return None
+    return Skill(name, f"{name}: {description}"[:MAX_LINE_CHARS], file.parent.resolve(), body)
+
+
+def tool(skills: Skills) -> Tool:
+    """The tool; its description ends with the bundled skills' lines."""
+    spec = resources.tool_spec("skill")
+    lines = skills.lines_bundled()
+    if lines:
+        spec = replace(spec, description=f"{spec.description}\n{lines}")
+
+    async def preview(arguments: Arguments) -> Preview:
+        return Preview(f"Read skill {arguments['name']}", arguments["name"])
+
+    async def run(arguments: Arguments) -> Outcome:
+        return Outcome(skills.body(arguments["name"]))
+
+    return Tool(spec, Risk.READ, preview, run)

@@ -1,0 +1,138 @@
+"""Where the file tools may go: the project, what may be read beside it, what is never written."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path, PureWindowsPath
+
+from oasis.errors import ToolFault
+
+_CONTROLS = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f"})
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+MAX_LOADED_BYTES = 64 << 20
+
+
+class Workspace:
+    """The project at `root`, and what this session has read of it.
+
+    spill       folder for outputs that are too long to send; outside the project, readable
+    readable    further folders that may be read: skills
+    protected   files and folders that no tool may write: the user's settings, rules and sessions
+    """
+
+    def __init__(self, root: Path, spill: Path, readable: Sequence[Path] = (), protected: Sequence[Path] = ()) -> None:
+        self.root = root.resolve()
+        self.spill = spill.resolve()
+        self._readable = (self.spill, *(folder.resolve() for folder in readable))
+        self._protected = (self.root / "oasis.toml", *(path.resolve() for path in protected))
+        self._seen: dict[Path, bytes] = {}
+
+    def shown(self, path: Path) -> str:
+        """The path as the model writes it: relative to the project with forward slashes where it is inside."""
+        if path.is_relative_to(self.root):
+            return path.relative_to(self.root).as_posix()
+        return path.as_posix()
+
+    def to_read(self, text: str) -> Path:
+        """The file or folder that `text` names. Raises ToolFault when it may not be read or is not there."""
+        path = self._resolve(text)
+        if not self.may_read(path):
+            raise ToolFault(
+                f"{text} is outside the project; files are read and written inside it only. "
+                "Use a path relative to the project, or ask the engineer to copy the file into it."
+            )
+        if not path.exists():
+            raise ToolFault(f"There is no {self.shown(path)}.{self._neighbours(path)}")
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ToolFault(f"{self.shown(path)} is a device, pipe or socket, not a file.")
+        return path
+
+    def may_read(self, path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in (self.root, *self._readable))
+
+    def to_write(self, text: str) -> Path:
+        """The file that `text` names, links followed. Raises ToolFault where nothing may be written."""
+        path = self._resolve(text)
+        if not path.is_relative_to(self.root) or path == self.root:
+            raise ToolFault(f"{text} is outside the project; files are written inside it only.")
+        if reason := self._refusal(path):
+            raise ToolFault(f"{self.shown(path)} is not written by any tool: {reason}.")
+        if path.exists() and not path.is_file():
+            raise ToolFault(f"{self.shown(path)} is a folder or a device, not a file.")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise ToolFault(f"{self.shown(path)} is read-only. Ask the engineer before anything else.")
+        return path
+
+    def load(self, path: Path) -> bytes:
+        """The bytes of a file. Raises ToolFault over 64 MiB and when it cannot be read."""
+        try:
+            if (size := path.stat().st_size) > MAX_LOADED_BYTES:
+                raise ToolFault(f"{self.shown(path)} has {size:,} bytes; 64 MiB is the most that can be changed.")
+            return path.read_bytes()
+        except OSError as fault:
+            raise ToolFault(f"{self.shown(path)} cannot be read: {fault.strerror or fault}.") from fault
+
+    def saw(self, path: Path, data: bytes) -> None:
+        """Note what the model has seen of a file, or has itself written."""
+        self._seen[path] = hashlib.sha256(data).digest()
+
+    def staleness(self, path: Path, data: bytes) -> str:
+        """Why the model does not know the file's present bytes, empty when it does."""
+        if path not in self._seen:
+            return "it was not read in this session"
+        if self._seen[path] != hashlib.sha256(data).digest():
+            return "it was changed on disk since it was read"
+        return ""
+
+    def _resolve(self, text: str) -> Path:
+        """An absolute path, links followed. Backslashes, and control characters that JSON made of them, separate."""
+        text = text.translate(_CONTROLS)
+        if not text.strip() or "\0" in text:
+            raise ToolFault("The path is empty." if not text.strip() else "The path has a NUL character in it.")
+        try:
+            plain = self.root / text
+            if os.sep == "/" and "\\" in text and not os.path.lexists(plain):
+                if _DRIVE.match(text):
+                    raise ToolFault(
+                        f"{text} is a path of another machine or drive, outside the project. "
+                        f"Use a path relative to the project, such as {PureWindowsPath(text).name}."
+                    )
+                plain = self.root / text.replace("\\", "/")
+            return plain.resolve()
+        except (OSError, RuntimeError, ValueError) as fault:
+            raise ToolFault(f"{text[:200]} is not a usable path: {fault}") from fault
+
+    def _refusal(self, path: Path) -> str:
+        parts = [part.casefold().rstrip(" .") for part in path.relative_to(self.root).parts]
+        if any(part == ".git" or part.startswith(".git:") for part in parts):
+            return "Git's own files are changed with Git, through bash"
+        if os.name == "nt" and any(":" in part for part in parts):
+            return "a colon names a hidden stream of a file"
+        folded = _folded(path)
+        if any(folded.is_relative_to(_folded(kept)) for kept in self._protected):
+            return "Oasis' settings, rules and sessions belong to the engineer"
+        return ""
+
+    def _neighbours(self, path: Path) -> str:
+        """What is there instead: names in the same folder that are close."""
+        import difflib  # noqa: PLC0415
+
+        folder = path.parent
+        while not folder.is_dir():
+            folder = folder.parent
+        if not self.may_read(folder):
+            return ""
+        names = sorted(entry.name for entry in folder.iterdir())[:2000]
+        by_case = {name.casefold(): name for name in names}
+        close = difflib.get_close_matches(path.name.casefold(), list(by_case), 3, 0.5)
+        where = self.shown(folder)
+        if close:
+            return f" In {where} there is: {', '.join(by_case[name] for name in close)}."
+        return f" Read {where} to see what is there, or search for the name."
+
+
+def _folded(path: Path) -> Path:
+    return Path(str(path).casefold())
