@@ -43,9 +43,9 @@ def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
     return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills)
 
 
-def first_items(project: Path, box: Toolbox, now: datetime) -> list[Notice]:
-    """What a new session says once, before the first task."""
-    return [first_notice(project, now.date(), box.skills.lines_project())]
+def first_items(project: Path, box: Toolbox, now: datetime, files: Sequence[str] = ()) -> list[Notice]:
+    """What a new session says once, before the first task. `files`: those the project's oasis.toml wants in it."""
+    return [first_notice(project, now.date(), box.skills.lines_project(), files)]
 
 
 def create_session(project: Path, box: Toolbox, model: Model, now: datetime) -> Session:

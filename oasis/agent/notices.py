@@ -6,13 +6,21 @@ from pathlib import Path
 
 from oasis.core.items import Notice
 
-_AGENTS_CAP = 16_000
+_FILE_CAP = 16_000
+_FILES_CAP = 48_000
 
 
-def first_notice(project: Path, today: date, skill_lines: Sequence[str]) -> Notice:
-    """The directory, the date the session began, AGENTS.md files (outermost first), the project's skills."""
+def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: Sequence[str] = ()) -> Notice:
+    """The directory, the date the session began, AGENTS.md files (outermost first), `files`, the project's skills.
+
+    `files` are relative to the project. Each file is cut at 16,000 characters, all of them at 48,000.
+    """
     parts = [f"Directory: {project}\nThe session began on {today.isoformat()}."]
-    parts += [_bounded(path, project) for path in agents_files(project)]
+    room = _FILES_CAP
+    for path in [*agents_files(project), *(project / name for name in files)]:
+        part = _bounded(path, project, min(_FILE_CAP, room))
+        room = max(0, room - len(part))
+        parts.append(part)
     if skill_lines:
         parts.append("Skills of this project (load one with the skill tool):\n" + "\n".join(skill_lines))
     return Notice("\n\n".join(parts))
@@ -26,12 +34,12 @@ def agents_files(project: Path) -> list[Path]:
     return [path for path in found if path.is_file()]
 
 
-def _bounded(path: Path, project: Path) -> str:
+def _bounded(path: Path, project: Path, cap: int) -> str:
+    name = path.relative_to(project).as_posix() if path.is_relative_to(project) else f"{path.parent.name}/{path.name}"
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace").strip()
     except OSError as error:
-        return f"AGENTS.md could not be read: {error.strerror}."
-    name = path.relative_to(project).as_posix() if path.is_relative_to(project) else f"{path.parent.name}/{path.name}"
-    if len(text) > _AGENTS_CAP:
-        text = text[:_AGENTS_CAP] + f"\n[cut: {len(text) - _AGENTS_CAP} more characters; read the file for the rest]"
+        return f"{name} could not be read: {error.strerror}."
+    if len(text) > cap:
+        text = text[:cap] + f"\n[cut: {len(text) - cap:,} more characters; read the file for the rest]"
     return f"{name}:\n{text}"

@@ -22,5 +22,5 @@ def settings_for(project: Path, **flags: Any) -> "Settings":
     """Settings from these flags (unset ones left out), the environment, the user's and the project's oasis.toml."""
     from oasis.config import load
 
-    given: Mapping[str, Any] = {name: value for name, value in flags.items() if value not in (None, "", [], 0, 0.0)}
+    given: Mapping[str, Any] = {name: value for name, value in flags.items() if value is not None and value != "" and value != []}
     return load(project.resolve(), given)

@@ -44,9 +44,9 @@ def run(
     ] = None,
     resume: Annotated[str, typer.Option(metavar="ID|last", help="Go on with a session.")] = "",
     json: Annotated[bool, typer.Option("--json", help="One event a line on standard output (docs/events.md).")] = False,
-    max_steps: Annotated[int, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = 0,
-    max_minutes: Annotated[float, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = 0,
-    context: Annotated[int, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = 0,
+    max_steps: Annotated[int | None, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = None,
+    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")] = None,
     project: Project = Path(),
 ) -> None:
@@ -168,4 +168,4 @@ def _session(order: Order, box: "Toolbox", model: "Model", view: "Screen") -> "t
     now = datetime.now().astimezone()
     session = create_session(order.project, box, model, now)
     view.show(Said(f"Session {session.id}"))
-    return session, [*first_items(order.project, box, now), *task]
+    return session, [*first_items(order.project, box, now, order.settings.files), *task]
