@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from oasis.engine.gguf_file import check_model
+from oasis.engine.gguf_file import check_model, trained_context
 from oasis.engine.start_fault import explain
 from oasis.errors import EngineFault
 
@@ -60,13 +60,12 @@ class EmbeddedEngine:
         The engine ends with this process. Raises EngineFault with the cause in words.
         """
         settings = {
-            "context": context or DEFAULT_CONTEXT_TOKENS,
             "slots": slots,
             "threads": threads or default_threads(),
             "checkpoints": checkpoints,
             "checkpoint_step": checkpoint_step,
             "swa_full": swa_full,
-            **_files(model, slot_dir),
+            **_files(model, context, slot_dir),
         }
         process = _spawn(settings, log)
         try:
@@ -101,14 +100,19 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _files(model: Path, slot_dir: Path | None) -> dict[str, Any]:
-    """Settings that depend on files. A tiny model is not warmed up. Raises EngineFault for what is no model."""
+def _files(model: Path, context: int, slot_dir: Path | None) -> dict[str, Any]:
+    """Settings that depend on files. A tiny model is not warmed up. Raises EngineFault for what is no model.
+
+    The engine caps a slot at the trained context and allocates what was asked for all the same, so no more is asked.
+    """
     model = model.expanduser().absolute()
     check_model(model)
     if slot_dir is not None:
         slot_dir.mkdir(parents=True, exist_ok=True)
+    wanted, trained = context or DEFAULT_CONTEXT_TOKENS, trained_context(model)
     return {
         "model": str(model),
+        "context": min(wanted, trained) if trained else wanted,
         "slot_dir": f"{slot_dir.absolute()}{os.sep}" if slot_dir else "",
         "warmup": model.stat().st_size > _TINY_BYTES,
     }
@@ -117,7 +121,12 @@ def _files(model: Path, slot_dir: Path | None) -> dict[str, Any]:
 def _spawn(settings: dict[str, Any], log: Path) -> "subprocess.Popen[bytes]":
     """Start the child in a group of its own, so that Ctrl-C in the terminal does not reach it."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "oasis.engine.child"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "oasis.engine.child",
+    ]  # -P: nothing is imported from the directory it runs in
     with log.open("wb") as said:
         process = subprocess.Popen(  # noqa: S603
             command,

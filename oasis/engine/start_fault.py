@@ -15,8 +15,7 @@ _CAUSES = (
         "pip install -U 'oasis-agent[engine]'.",
     ),
     (
-        r"is not within the file bounds|file is (?:corrupt|truncated)|tensor .* data|unexpectedly reached end of file"
-        r"|failed to read|read error",
+        r"is not within the file bounds|corrupt|truncated|unexpectedly reached end of file|failed to read|read error",
         "The file is cut short or damaged. Download it again.",
     ),
     (
@@ -24,11 +23,14 @@ _CAUSES = (
         "There is not enough memory for the model and its context. Choose a smaller model or quantisation, "
         "or a smaller context (--context 8192).",
     ),
-    (r"vocab|tokenizer", "Its tokenizer is one this version of the engine does not know."),
+    (
+        r"error loading model vocabulary|unknown (?:pre-)?tokenizer",
+        "Its tokenizer is one this version of the engine does not know.",
+    ),
     (r"couldn't bind|failed to bind|address already in use", "No loopback port could be opened."),
 )
-_LOUD = re.compile(r"error|fail|unknown|exception|not within|corrupt|alloc", re.IGNORECASE)
-_STAMP = re.compile(r"^[\d.]+ [EWID] +(?:\w+ +)?")
+_LOUD = re.compile(r"^[\d.]+ E |^(?:\S+ )?(?:error|terminate called|fatal)", re.IGNORECASE)
+_STAMP = re.compile(r"^[\d.]+ E +(?:\w+ +)?(?:\w+: )*")
 
 
 def explain(answer: Mapping[str, str], code: int | None, model: Path, log: Path) -> EngineFault:
