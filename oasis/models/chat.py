@@ -21,7 +21,7 @@ from oasis.engine.http import connect, no_read_limit
 from oasis.engine.sse import DONE, events, shown
 from oasis.errors import ServerFault, ServerUnreachable
 from oasis.models.base import Lane, Reply, Sampling
-from oasis.models.tokens import call_ids
+from oasis.models.call_ids import call_ids
 
 if TYPE_CHECKING:
     import httpx

@@ -5,7 +5,7 @@ construction on every template and every kind of memory.
 """
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from oasis.dialect.dialect import Dialect, Grammar, Streamer
 from oasis.engine.llama import LlamaClient
 from oasis.errors import ServerFault
 from oasis.models.base import Lane, Reply, Sampling
+from oasis.models.call_ids import call_ids
 from oasis.models.tokenise import Tokeniser
 
 _CUT_CALL = "the message was cut off before the call was complete"
@@ -158,18 +159,6 @@ class TokenModel:
         calls = tuple(replace(c, fault=c.fault or _CUT_CALL) for c in parsed.calls) if is_cut else parsed.calls
         stop = Stop.LENGTH if is_cut else Stop.END
         return Assistant(parsed.text, parsed.reasoning, calls, stop, chunk_of(self._ids).wire, raw)
-
-
-def call_ids(request: Request) -> Callable[[], str]:
-    """Ids for the calls of the message that answers `request`: nine letters and digits, unique within an epoch."""
-    count = 0
-
-    def next_id() -> str:
-        nonlocal count
-        count += 1
-        return f"c{len(request.chunks):06d}{count:02d}"
-
-    return next_id
 
 
 def usage_of(last: Mapping[str, Any], prompt_tokens: int) -> Usage:
