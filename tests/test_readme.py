@@ -67,7 +67,9 @@ def test_readme_lists_the_exit_codes_that_a_run_can_end_with() -> None:
 )
 def test_a_document_names_only_files_that_exist(page: str) -> None:
     text = (REPOSITORY / page).read_text(encoding="utf-8")
-    named = re.findall(r"\b((?:docs|oasis|tests|fixtures|packs|skills)/[\w/.-]*\w\.(?:md|py|toml|json|sh))\b", text)
+    named = re.findall(
+        r"(?<![\w/.~\\])((?:docs|oasis|tests|fixtures|packs|skills)/[\w/.-]*\w\.(?:md|py|toml|json|sh))\b", text
+    )
     assert [name for name in named if "NAME" not in name and not (REPOSITORY / name).exists()] == []
 
 
