@@ -18,6 +18,7 @@ _ASK_AGAIN_LIMIT = 2
 _MALFORMED_LIMIT = 3
 _REPEAT_LIMIT = 3
 _RETRY_LIMIT = 5
+_FAULT_RETRY_LIMIT = 2
 _LOADING_LIMIT_S = 600.0
 
 
@@ -123,14 +124,13 @@ class Agent:
                 if time.monotonic() - began > _LOADING_LIMIT_S:
                     raise _Ended("server", detail=f"{fault} It was still loading after 10 minutes.") from fault
                 await self._wait(str(fault), attempt := attempt + 1, min(2.0**attempt, 15.0))
-            except ServerUnreachable as fault:
-                if attempt >= _RETRY_LIMIT:
-                    raise _Ended("server", detail=str(fault)) from fault
-                await self._wait(str(fault), attempt := attempt + 1, 0.5 * 2.0**attempt)
             except ContextFull as fault:
                 raise _Ended("context_full", detail=str(fault)) from fault
             except ServerFault as fault:
-                raise _Ended("server", detail=str(fault)) from fault
+                limit = _RETRY_LIMIT if isinstance(fault, ServerUnreachable) else _FAULT_RETRY_LIMIT
+                if attempt >= limit:
+                    raise _Ended("server", detail=str(fault)) from fault
+                await self._wait(str(fault), attempt := attempt + 1, 0.5 * 2.0**attempt)
 
     async def _wait(self, reason: str, attempt: int, wait_s: float) -> None:
         self._emit(Retrying(reason, attempt, wait_s))

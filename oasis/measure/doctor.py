@@ -93,7 +93,9 @@ async def _model(connection: Connection, probes: bool) -> AsyncIterator[Finding]
 
 
 def _server(props: Mapping[str, Any], slots: list[dict[str, Any]]) -> list[Finding]:
-    found = [Finding(Verdict.OK, "server", f"llama.cpp {props.get('build_info', '')}, {len(slots)} slots".replace("  ", " "))]
+    found = [
+        Finding(Verdict.OK, "server", f"llama.cpp {props.get('build_info', '')}, {len(slots)} slots".replace("  ", " "))
+    ]
     if props.get("is_sleeping"):
         found.append(Finding(Verdict.NOTE, "server", "it sleeps; the first call wakes it and finds an empty cache"))
     return found
@@ -103,13 +105,15 @@ async def _reuse(client: LlamaClient, slot: int | None) -> Finding:
     """Measure an append and a rewind; what a rewind costs tells the model's kind of memory."""
     sentence = "The pump of station twelve was checked, its bearings are dry and its seal is new. "
     ids = (await client.tokenize(sentence * 60, False))[:_PROBE_TOKENS]
-    more = (await client.tokenize("The valve behind it stays closed until the inspection. " * 8, False))[:_APPENDED_TOKENS]
+    more = (await client.tokenize("The valve behind it stays closed until the inspection. " * 8, False))[
+        :_APPENDED_TOKENS
+    ]
     await _computed(client, ids, slot)
     append = await _computed(client, ids + more, slot)
     rewind = await _computed(client, ids + more[::-1], slot)
     said = f"an append of {len(more)} tokens computed {append}; going back {len(more)} tokens computed {rewind}"
     if append > len(more) + 1:
-        advice = "start the server without -cb changes to its cache: one slot per session (-np N), no --no-cache-prompt"
+        advice = "start the server without --no-cache-prompt, with a slot for each session (-np N) and --cache-ram 0"
         return Finding(Verdict.FAULT, "reuse", f"{said}: what was held is lost on every call", advice)
     if rewind > len(ids) // 2:
         advice = (

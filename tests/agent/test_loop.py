@@ -180,11 +180,12 @@ async def test_a_full_context_stops_with_its_own_reason(tmp_path: Path):
     assert (await bench.agent.turn(TASK)).reason == "context_full"
 
 
-async def test_a_fault_that_sending_again_cannot_mend_is_not_sent_again(tmp_path: Path):
-    model = ScriptedModel([failing(ServerFault("garbage"))])
+async def test_an_answer_that_makes_no_sense_is_asked_for_twice_more_and_then_said(tmp_path: Path):
+    model = ScriptedModel([failing(ServerFault("garbage"))] * 3)
     bench = build(tmp_path, model)
-    assert (await bench.agent.turn(TASK)).reason == "server"
-    assert len(model.requests) == 1
+    finished = await bench.agent.turn(TASK)
+    assert (finished.reason, finished.detail) == ("server", "garbage")
+    assert len(model.requests) == 3
 
 
 async def test_an_interrupt_in_mid_message_keeps_what_came_and_the_next_request_is_valid(tmp_path: Path):
