@@ -54,9 +54,10 @@ class Window:
 
 def _file(workspace: Workspace, path: Path, arguments: Arguments) -> str:
     first, column = arguments.get("from", 1), arguments.get("column", 1)
-    head = _sample(workspace, path)
+    head = _sample(path)
     name = workspace.shown(path)
     if not head:
+        workspace.saw(path, head)
         return f"[{name} is empty]"
     form = encoding.detect(head)
     if form is None:
@@ -67,18 +68,22 @@ def _file(workspace: Workspace, path: Path, arguments: Arguments) -> str:
     _close(window)
     if first > window.total_lines:
         raise ToolFault(f"{name} has {window.total_lines} lines; from={first} is after its end.")
+    _note_seen(workspace, path, head, window)
     ends = lines.style_name(form.decode(head[len(form.bom) : 1 << 16]))
     return _spelled(name, window, ", ".join(p for p in (form.name, ends) if p))
 
 
-def _sample(workspace: Workspace, path: Path) -> bytes:
-    """Enough of the file to know its encoding: all of it where it can be edited."""
-    if path.stat().st_size <= MAX_LOADED_BYTES:
-        data = workspace.load(path)
-        workspace.saw(path, data)
-        return data
+def _sample(path: Path) -> bytes:
+    """Enough of the file to know its encoding: all of it where it can be changed."""
     with path.open("rb") as file:
-        return file.read(MAX_LOADED_BYTES // 8)
+        return file.read() if path.stat().st_size <= MAX_LOADED_BYTES else file.read(MAX_LOADED_BYTES // 8)
+
+
+def _note_seen(workspace: Workspace, path: Path, data: bytes, window: Window) -> None:
+    if len(data) == path.stat().st_size:
+        whole = range(window.first, window.first + len(window.shown))
+        is_cut = bool(window.clipped) or window.column > 1
+        workspace.saw(path, data, range(0) if is_cut else whole, window.total_lines)
 
 
 def _blocks(path: Path, form: Form) -> Iterator[str]:

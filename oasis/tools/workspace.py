@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 
 from oasis.errors import ToolFault
@@ -12,6 +13,15 @@ from oasis.errors import ToolFault
 _CONTROLS = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f"})
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 MAX_LOADED_BYTES = 64 << 20
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Which lines of a file, from 1, the model has seen in the state with this digest."""
+
+    digest: bytes
+    lines: set[int] = field(default_factory=set[int])
+    is_whole: bool = False
 
 
 class Workspace:
@@ -27,7 +37,7 @@ class Workspace:
         self.spill = spill.resolve()
         self._readable = (self.spill, *(folder.resolve() for folder in readable))
         self._protected = (self.root / "oasis.toml", *(path.resolve() for path in protected))
-        self._seen: dict[Path, bytes] = {}
+        self._seen: dict[Path, _Seen] = {}
 
     def shown(self, path: Path) -> str:
         """The path as the model writes it: relative to the project with forward slashes where it is inside."""
@@ -75,17 +85,22 @@ class Workspace:
         except OSError as fault:
             raise ToolFault(f"{self.shown(path)} cannot be read: {fault.strerror or fault}.") from fault
 
-    def saw(self, path: Path, data: bytes) -> None:
-        """Note what the model has seen of a file, or has itself written."""
-        self._seen[path] = hashlib.sha256(data).digest()
+    def saw(self, path: Path, data: bytes, lines: range | None = None, total_lines: int = 0) -> None:
+        """Note which lines of a file the model has seen; None is all of it, as after writing it."""
+        seen = self._seen.get(path)
+        digest = hashlib.sha256(data).digest()
+        if seen is None or seen.digest != digest:
+            seen = self._seen[path] = _Seen(digest)
+        seen.lines.update(lines or ())
+        seen.is_whole = seen.is_whole or lines is None or len(seen.lines) >= total_lines
 
     def staleness(self, path: Path, data: bytes) -> str:
         """Why the model does not know the file's present bytes, empty when it does."""
         if path not in self._seen:
             return "it was not read in this session"
-        if self._seen[path] != hashlib.sha256(data).digest():
+        if self._seen[path].digest != hashlib.sha256(data).digest():
             return "it was changed on disk since it was read"
-        return ""
+        return "" if self._seen[path].is_whole else "only a part of it was read"
 
     def _resolve(self, text: str) -> Path:
         """An absolute path, links followed. Backslashes, and control characters that JSON made of them, separate."""

@@ -48,7 +48,7 @@ def _planned(workspace: Workspace, arguments: Arguments) -> Change:
         return Change(path, False, "", after, encoded(encoding.UTF8, content, workspace.shown(path)))
     data = workspace.load(path)
     if reason := workspace.staleness(path, data):
-        raise ToolFault(f"{workspace.shown(path)} exists and {reason}. Read it first, or change part of it with edit.")
+        raise ToolFault(f"{workspace.shown(path)} exists and {reason}. Read it first, or change a part with edit.")
     form = encoding.detect(data)
     if form is None:
         raise ToolFault(f"{workspace.shown(path)} is binary; it is not overwritten with text.")
