@@ -1,8 +1,10 @@
 """Running engines on tiny models, one of each kind for all tests of a worker."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,12 +14,13 @@ from oasis.engine.tiny import tiny
 
 CONTEXT_TOKENS = 32768
 SLOTS = 2
+T = TypeVar("T")
 
 
 def run_engine(kind: str, folder: Path) -> Iterator[EmbeddedEngine]:
     """An engine on the tiny model of that kind, with its own log and slot folder, ended afterwards."""
     own = folder / kind
-    engine = asyncio.run(
+    engine = _apart(
         EmbeddedEngine.start(
             tiny(kind, folder.parent / "tiny-models"),
             log=own / "engine.log",
@@ -28,7 +31,13 @@ def run_engine(kind: str, folder: Path) -> Iterator[EmbeddedEngine]:
         )
     )
     yield engine
-    asyncio.run(engine.stop())
+    _apart(engine.stop())
+
+
+def _apart(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end on a loop of its own, also where a test asks for a fixture from within one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 @pytest.fixture(scope="session")
