@@ -17,7 +17,8 @@ from oasis.core.events import Event
 from oasis.core.items import Notice
 from oasis.core.prefix import Prefix
 from oasis.models.base import Model, Sampling
-from oasis.packs import pack_tools
+from oasis.packs import pack_skills, pack_tools
+from oasis.resources import skills_folder
 from oasis.tools.builtin import builtin
 from oasis.tools.registry import Registry
 from oasis.tools.skill import Skills
@@ -38,8 +39,8 @@ class Toolbox:
 
 def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
     """Built-in tools first, the chosen packs' last. Raises ConfigError for a pack that is not installed."""
-    skills = Skills(project, packs)
-    workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
+    skills = Skills(skills_folder(), pack_skills(packs), project)
+    workspace = Workspace(project, spill_folder(), skills.folders, protected_folders())
     return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills)
 
 

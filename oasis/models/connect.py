@@ -159,7 +159,7 @@ async def _slot(client: LlamaClient, props: Mapping[str, Any], notes: list[str])
 
 def _token_connection(server: _Llama, notes: list[str]) -> Connection:
     from oasis.dialect.check import check  # noqa: PLC0415
-    from oasis.dialect.dialect import infer  # noqa: PLC0415
+    from oasis.dialect.infer import infer  # noqa: PLC0415
     from oasis.models.tokens import TokenModel  # noqa: PLC0415
 
     if not server.template:
