@@ -32,8 +32,7 @@ def blame(prompts: Sequence[bytes]) -> Blame | None:
     return None
 
 
-def first_difference(before: Sequence[int], after: Sequence[int]) -> int:
-    """Number of ids both lists begin with."""
-    return next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
+def common_ids(one: Sequence[int], other: Sequence[int]) -> int:
+    """Number of ids both begin with."""
+    shorter = min(len(one), len(other))
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), shorter)

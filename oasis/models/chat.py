@@ -154,7 +154,8 @@ class ChatModel:
     def partial(self) -> Assistant:
         """What had come when the stream was closed. No call of it is run."""
         received = self._received
-        wire = _object(_assistant(received, received.text or "(interrupted)", ()))
+        text = received.text or "(interrupted)"
+        wire = _object(message_object(text, received.reasoning, (), received.reasoning_field))
         return Assistant(received.text, received.reasoning, (), Stop.CANCELLED, wire)
 
     async def close(self) -> None:
@@ -172,7 +173,7 @@ class ChatModel:
         calls = tuple(
             ToolCall(c.id or next_id(), c.name, c.arguments or "{}", fault) for _, c in sorted(received.calls.items())
         )
-        wire = _object(_assistant(received, received.text, calls))
+        wire = _object(message_object(received.text, received.reasoning, calls, received.reasoning_field))
         text = received.text
         if not calls and not is_cut:
             text, calls = find_calls(received.text, request.prefix.tools, next_id)
@@ -186,6 +187,9 @@ class ChatModel:
             settings["temperature"] = sampling.temperature
         if sampling.grammar:
             settings["grammar"] = sampling.grammar
+            if request.prefix.tools:
+                # llama.cpp takes a grammar beside tools with this only; the prompt stays the same
+                settings["tool_choice"] = "none"
         tools = b",".join(tool.wire for tool in request.prefix.tools)
         body = _object(settings)[:-1] + b',"messages":[' + request.wire + b"]"
         return body + (b',"tools":[' + tools + b"]}" if tools else b"}")
@@ -223,11 +227,16 @@ class ChatModel:
         return chunk
 
 
-def _assistant(received: _Received, text: str, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """The message as it is sent again. Arguments that are no JSON object are wrapped: servers refuse them for good."""
+def message_object(
+    text: str, reasoning: str, calls: Sequence[ToolCall], reasoning_field: str = REASONING_FIELDS[0]
+) -> dict[str, Any]:
+    """A message of the model as it is sent again.
+
+    Arguments that are no JSON object are wrapped: servers refuse them for good.
+    """
     message: dict[str, Any] = {"role": "assistant", "content": text}
-    if received.reasoning:
-        message[received.reasoning_field] = received.reasoning
+    if reasoning:
+        message[reasoning_field] = reasoning
     if calls:
         message["tool_calls"] = [
             {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": _parsable(c.arguments)}}
