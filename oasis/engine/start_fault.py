@@ -27,6 +27,10 @@ _CAUSES = (
         r"error loading model vocabulary|unknown (?:pre-)?tokenizer",
         "Its tokenizer is one this version of the engine does not know.",
     ),
+    (
+        r"std::system_error|Resource temporarily unavailable",
+        "The system gave it no more threads or memory. Use fewer slots, or raise the limits of this user.",
+    ),
     (r"couldn't bind|failed to bind|address already in use", "No loopback port could be opened."),
 )
 _LOUD = re.compile(r"^[\d.]+ E |^(?:\S+ )?(?:error|terminate called|fatal)", re.IGNORECASE)
