@@ -44,15 +44,16 @@ class ChatCount:
         bodies: list[dict[str, Any]] = [json.loads(exchange.body) for exchange in exchanges]
         counts = [len(await self.prompt(bodies[0]))] if bodies else []
         for (before, after), text in zip(pairwise(bodies), written, strict=False):
-            piece = _after(await self._rendered(after), text)
+            piece = _after(await self.rendered(after), text)
             counts.append(await self._tokens(piece) + await self._edited(before["messages"], after["messages"]))
         return counts
 
     async def prompt(self, body: Mapping[str, Any]) -> list[int]:
         """The whole prompt's ids, as the server makes them of a chat request."""
-        return await self._client.tokenize(await self._rendered(body), True, add_special=True)
+        return await self._client.tokenize(await self.rendered(body), True, add_special=True)
 
-    async def _rendered(self, body: Mapping[str, Any]) -> str:
+    async def rendered(self, body: Mapping[str, Any]) -> str:
+        """The prompt that the server's template makes of a chat request."""
         wanted = ("messages", "tools", "tool_choice", "chat_template_kwargs")
         return await self._client.apply_template({key: body[key] for key in wanted if key in body})
 

@@ -13,6 +13,7 @@ from oasis.core.usage import Usage
 from oasis.engine.faults import explained, refusal
 from oasis.engine.http import connect, no_read_limit
 from oasis.models.base import Sampling
+from oasis.models.tokens import usage_of
 
 Messages = list[dict[str, Any]]
 Habit = Callable[[Messages, int], Messages]
@@ -77,6 +78,7 @@ class Sender:
         body = {
             "messages": messages,
             "tools": self._tools,
+            "tool_choice": "none",  # llama.cpp takes a grammar beside tools with this only; the prompt stays the same
             "grammar": sampling.grammar,
             "temperature": sampling.temperature,
             "cache_prompt": True,
@@ -88,11 +90,6 @@ class Sender:
         if response.status_code >= 400:
             raise refusal(response.status_code, response.text, self._url)
         answer = response.json()
-        message = answer["choices"][0]["message"]
-        return Answer(message.get("reasoning_content") or "", message.get("content") or "", _usage(answer["timings"]))
-
-
-def _usage(timings: Mapping[str, Any]) -> Usage:
-    computed, cached = int(timings["prompt_n"]), int(timings["cache_n"])
-    decoded = int(timings["predicted_n"])
-    return Usage(computed + cached, cached, decoded, float(timings["prompt_ms"]), float(timings["predicted_ms"]))
+        message, timings = answer["choices"][0]["message"], answer["timings"]
+        usage = usage_of(answer, int(timings["prompt_n"]) + int(timings["cache_n"]))
+        return Answer(message.get("reasoning_content") or "", message.get("content") or "", usage)

@@ -123,9 +123,8 @@ def _kept(text: str, recorded: Assistant, got: Assistant, lane: Lane) -> Assista
         if not got.raw.startswith(text):
             raise ServerFault(_not_forced(text, got.raw))
         return got
-    said = got.reasoning + got.text
-    if said and not said.strip().endswith(text.strip()[-20:]):
-        raise ServerFault(_not_forced(text[-20:], said[-20:]))
+    if recorded.text.strip() not in got.text:
+        raise ServerFault(_not_forced(recorded.text, got.text))
     wire = message_object(recorded.text, recorded.reasoning, recorded.calls)
     return replace(recorded, wire=json.dumps(wire, ensure_ascii=False, separators=(",", ":")).encode())
 

@@ -1,0 +1,169 @@
+"""One recorded job through one lane of a real engine, with a recorder in between."""
+
+import json
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from oasis.agent.session import Session
+from oasis.core.fold import fold
+from oasis.core.items import Assistant, NewItem, Notice, ToolOutput
+from oasis.core.prefix import Prefix
+from oasis.core.transcript import Request
+from oasis.engine.llama import LlamaClient
+from oasis.measure.blame import blame
+from oasis.measure.count import ChatCount, new_ids
+from oasis.measure.habits import HABITS, Messages, Sender
+from oasis.measure.job import Job, Step
+from oasis.measure.ledger import Ledger, Row
+from oasis.measure.record import Recorder
+from oasis.models.base import Model, Reply
+from oasis.models.chat import ChatModel, message_object
+from oasis.models.replay import Forcing, ReplayModel
+from oasis.models.tokens import TokenModel
+
+_UNCOUNTED = 0
+
+
+@dataclass(frozen=True)
+class Rig:
+    """What a lane runs on.
+
+    recorder   between the lane's client and the engine
+    client     straight to the engine, for what is not the lane's own traffic
+    tokens     the token lane's model, whose client goes through the recorder
+    chat       the chat lane's model, likewise
+    extra      what the chat lane sends with every request: a pinned slot, the template's arguments
+    folder     for session files
+    """
+
+    recorder: Recorder
+    client: LlamaClient
+    tokens: TokenModel
+    chat: ChatModel
+    extra: dict[str, Any]
+    prefix: Prefix
+    job: Job
+    folder: Path
+
+    @property
+    def messages(self) -> list[Assistant]:
+        return [step.written for step in self.job.steps]
+
+    def forced(self, model: Model, messages: Sequence[Assistant]) -> ReplayModel:
+        return ReplayModel(model, self.client, self.tokens.dialect, messages)
+
+
+async def token_lane(rig: Rig) -> tuple[Ledger, Path]:
+    """Oasis' token lane, and its session's file."""
+    ledger, model = Ledger("tokens"), rig.forced(rig.tokens, rig.messages)
+    with Session.create(rig.folder, rig.prefix, model, rig.folder, datetime.now(UTC)) as session:
+        await _follow(rig.job, model, session, ledger)
+    seen = rig.recorder.completions
+    ledger.check("computed tokens", [row.computed for row in ledger.rows], [e.computed_tokens for e in seen])
+    ledger.check("new tokens", [row.new for row in ledger.rows], new_ids(seen))
+    ledger.faults += _unread(rig.job, session.transcript.items)
+    return ledger, session.path
+
+
+async def chat_lane(rig: Rig) -> Ledger:
+    """Oasis' chat lane. It sees no tokens: what was new is counted from the recorder's requests alone."""
+    ledger, model = Ledger("chat"), rig.forced(rig.chat, rig.messages)
+    with Session.create(rig.folder, rig.prefix, model, rig.folder, datetime.now(UTC)) as session:
+        await _follow(rig.job, model, session, ledger)
+    await _count_chat(rig, ledger, model.written)
+    return ledger
+
+
+async def habit_lane(rig: Rig, name: str) -> Ledger:
+    """The same job by a harness with one ordinary habit, over the chat API."""
+    ledger, forcing = Ledger(name), Forcing(rig.client, rig.tokens.dialect)
+    messages: Messages = [{"role": "system", "content": rig.prefix.system}]
+    tools = [tool.function() for tool in rig.prefix.tools]
+    written: list[str] = []
+    async with Sender(rig.recorder.url, tools, rig.extra) as sender:
+        for step in rig.job.steps:
+            messages += _chat_messages(step)
+            text = forcing.text(rig.prefix, step.written)
+            answer = await sender.send(HABITS[name](messages, step.number), await forcing.sampling(text))
+            said = step.written
+            messages.append(message_object(said.text, said.reasoning, said.calls))
+            written.append(text)
+            ledger.rows.append(Row.of(step.number, answer.usage, _UNCOUNTED))
+    await _count_chat(rig, ledger, written)
+    return ledger
+
+
+async def ask(model: Model, request: Request) -> Reply:
+    """The model's whole reply."""
+    async with aclosing(model.stream(request)) as parts:
+        async for part in parts:
+            if isinstance(part, Reply):
+                return part
+    raise AssertionError("a stream ends with a reply or an error")
+
+
+async def _follow(job: Job, model: ReplayModel, session: Session, ledger: Ledger) -> None:
+    """The job's steps through a session, booked as the loop books them."""
+    last: Assistant | None = None
+    for step in job.steps:
+        for item in answering(step.new, last):
+            session.append(item)
+        request = await session.request()
+        reply = await ask(model, request)
+        session.append(reply.message)
+        session.finish_step(reply.usage, request.new_tokens)
+        last = reply.message
+        ledger.rows.append(Row.of(step.number, reply.usage, request.new_tokens or _UNCOUNTED))
+
+
+def answering(new: Sequence[NewItem], last: Assistant | None) -> list[NewItem]:
+    """The recorded items as answers to the calls that the model's message now holds, in call order.
+
+    An output whose call was not read out of the message is told as a notice, as the loop would have to.
+    """
+    calls = iter(last.calls if last else ())
+    items: list[NewItem] = []
+    for item in new:
+        if not isinstance(item, ToolOutput):
+            items.append(item)
+        elif call := next(calls, None):
+            items.append(replace(item, call_id=call.id, name=call.name))
+        else:
+            items.append(Notice(item.text))
+    return items
+
+
+def _chat_messages(step: Step) -> Messages:
+    return [
+        {"role": "tool", "tool_call_id": m.call_id, "content": m.text}
+        if m.is_output
+        else {"role": "user", "content": m.text}
+        for m in fold(step.new)
+    ]
+
+
+async def _count_chat(rig: Rig, ledger: Ledger, written: Sequence[str]) -> None:
+    """Put in what was new, and hold what was booked against what the recorder saw."""
+    seen, count = rig.recorder.completions, ChatCount(rig.client)
+    new = await count.new(seen, written)
+    ledger.rows = [replace(row, new=tokens) for row, tokens in zip(ledger.rows, new, strict=True)]
+    ledger.check("computed tokens", [row.computed for row in ledger.rows], [e.computed_tokens for e in seen])
+    prompts = [len(await count.prompt(json.loads(exchange.body))) for exchange in seen]
+    ledger.check("presented tokens", [row.presented for row in ledger.rows], prompts)
+    broken = blame([(await count.rendered(json.loads(exchange.body))).encode() for exchange in seen])
+    if broken:
+        ledger.notes.append(f"as the server's template renders it, {broken}")
+
+
+def _unread(job: Job, items: Sequence[object]) -> list[str]:
+    """Messages whose calls were not read back as recorded."""
+    read = [item for item in items if isinstance(item, Assistant)]
+    return [
+        f"step {step.number}: {len(step.written.calls)} calls were decoded, {len(message.calls)} were read"
+        for step, message in zip(job.steps, read, strict=True)
+        if len(step.written.calls) != len(message.calls)
+    ]
