@@ -73,6 +73,6 @@ def to_item(record: Record) -> Item | None:
         case "assistant":
             calls = tuple(ToolCall(**call) for call in record["calls"])
             wire, stop = record["wire"].encode(), Stop(record["stop"])
-            return Assistant(record["text"], record["reasoning"], calls, stop, wire, record["raw"])
+            return Assistant(record["text"], record["reasoning"], calls, stop, wire, record["raw"], record["undecoded"])
         case _:
             return None

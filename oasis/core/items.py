@@ -55,7 +55,8 @@ class Assistant:
     """One message of the model, exactly as it came back.
 
     `wire` is what is sent again: comma-separated token ids in the token lane, the message's JSON in
-    the chat lane. `raw` is the generated text with its control tokens (token lane only).
+    the chat lane. `raw` is the generated text with its control tokens (token lane only). `undecoded` counts the
+    ids at its end that were sampled and never decoded: they are not in the KV cache yet (0 or 1).
     """
 
     text: str
@@ -64,6 +65,7 @@ class Assistant:
     stop: Stop
     wire: bytes
     raw: str = ""
+    undecoded: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class Request:
     """One prompt, made by a Transcript.
 
     `new_tokens` counts what this request adds by identity: the head once, the new chunk, and the last token
-    of the model's message before it, which was sampled but never decoded. None where the lane does not see tokens.
+    of the model's message before it where that was sampled but never decoded. None where the lane does not see tokens.
     """
 
     prefix: Prefix
@@ -119,7 +119,7 @@ class Transcript:
         sees_tokens = self._chunks[0].tokens is not None
         self._add(Chunk(item.wire, (item.wire.count(b",") + 1 if item.wire else 0) if sees_tokens else None))
         if sees_tokens and item.wire:
-            self._new_tokens = 1
+            self._new_tokens = item.undecoded
 
     def seal(self, chunk: Chunk) -> None:
         """Take over an encoded chunk: the head first, then one for all items pending.

@@ -165,7 +165,7 @@ class ChatModel:
 
     def _message(self, request: Request) -> Assistant:
         """The whole message. Calls written in the text count where the server found none."""
-        from oasis.dialect.tolerant import find_calls  # noqa: PLC0415
+        from oasis.dialect.tolerant import find_loose, without  # noqa: PLC0415
 
         received, next_id = self._received, call_ids(request)
         is_cut = received.finish == "length"
@@ -176,7 +176,9 @@ class ChatModel:
         wire = _object(message_object(received.text, received.reasoning, calls, received.reasoning_field))
         text = received.text
         if not calls and not is_cut:
-            text, calls = find_calls(received.text, request.prefix.tools, next_id)
+            found = find_loose(received.text, request.prefix.tools)
+            text = without(received.text, found)
+            calls = tuple(call.as_call(next_id()) for call in found)
         return Assistant(text, received.reasoning, calls, Stop.LENGTH if is_cut else Stop.END, wire)
 
     def _body(self, request: Request, sampling: Sampling) -> bytes:

@@ -150,15 +150,17 @@ class TokenModel:
         An end-of-generation token that is not the dialect's own is left out: it was sampled, never decoded, and the
         message is closed as the template closes it.
         """
-        if last.get("stop_type") == "eos" and self._ids and self._ids[-1] not in await self._stops():
+        is_foreign = last.get("stop_type") == "eos" and self._ids and self._ids[-1] not in await self._stops()
+        if is_foreign:
             self._ids.pop()
+        undecoded = int(bool(last.get("stop")) and not is_foreign)
         raw = await self.client.detokenize(self._ids) if self._ids else ""
         stopped = last.get("stop_type")
         is_cut = stopped == "limit" or bool(last.get("truncated"))
         parsed = self.dialect.parse(raw, request.prefix.tools, call_ids(request))
         calls = tuple(replace(c, fault=c.fault or _CUT_CALL) for c in parsed.calls) if is_cut else parsed.calls
         stop = Stop.LENGTH if is_cut else Stop.END
-        return Assistant(parsed.text, parsed.reasoning, calls, stop, chunk_of(self._ids).wire, raw)
+        return Assistant(parsed.text, parsed.reasoning, calls, stop, chunk_of(self._ids).wire, raw, undecoded)
 
 
 def usage_of(last: Mapping[str, Any], prompt_tokens: int) -> Usage:
