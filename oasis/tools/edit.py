@@ -59,11 +59,13 @@ def _planned(workspace: Workspace, arguments: Arguments) -> Change:
     old, new = (lines.to_lf(arguments[part]).removeprefix("\ufeff") for part in ("old", "new"))
     spans, is_loose = _places(name, text.lf, old, bool(arguments.get("all")))
     notes = _notes(workspace, path, data, is_loose)
+    exact = Lines.of(raw)
     splices: list[tuple[Span, str]] = []
     for span in spans:
         hit = text.lf[span.start : span.end]
-        splices.append(_changed(span, hit, restyle(hit, old, new) if is_loose else new))
-    edited = _spliced(data, form, Lines.of(raw), splices, name)
+        changed, part = _changed(span, hit, restyle(hit, old, new) if is_loose else new)
+        splices.append((changed, part.replace("\n", _line_end(exact, span))))
+    edited = _spliced(data, form, exact, splices, name)
     if edited == data:
         raise ToolFault(f"{name} is unchanged: new is the same as what stands there.")
     after = lines.to_lf(encoding.shown(form.decode(edited[len(form.bom) :])))
@@ -119,25 +121,25 @@ def _changed(span: Span, hit: str, replacement: str) -> tuple[Span, str]:
 
 
 def _spliced(data: bytes, form: Form, text: Lines, splices: list[tuple[Span, str]], name: str) -> bytes:
-    """`data` with each span, in rising order, replaced; line ends are those of the place."""
-    raw = text.raw
+    """`data` with each span, in rising order, replaced."""
     pieces: list[bytes] = []
     kept_to, raw_at, byte_at = 0, 0, len(form.bom)
     for span, part in splices:
         start, end = text.raw_at(span.start), text.raw_at(span.end)
-        first = byte_at + len(form.encode(raw[raw_at:start]))
-        last = first + len(form.encode(raw[start:end]))
-        pieces += [data[kept_to:first], encoded(form, part.replace("\n", _line_end(raw, start, end)), name)]
+        first = byte_at + len(form.encode(text.raw[raw_at:start]))
+        last = first + len(form.encode(text.raw[start:end]))
+        pieces += [data[kept_to:first], encoded(form, part, name)]
         kept_to, raw_at, byte_at = last, end, last
     return b"".join([*pieces, data[kept_to:]])
 
 
-def _line_end(raw: str, start: int, end: int) -> str:
-    """The line end of what is replaced, else of what is around it, else of the file."""
-    for part in (raw[start:end], raw[max(0, start - 4_000) : end + 4_000]):
+def _line_end(text: Lines, span: Span) -> str:
+    """The line end of what old matched, else of what is around it, else of the file."""
+    start, end = text.raw_at(span.start), text.raw_at(span.end)
+    for part in (text.raw[start:end], text.raw[max(0, start - 4_000) : end + 4_000]):
         if found := lines.style(part, ""):
             return found
-    return lines.style(raw)
+    return lines.style(text.raw)
 
 
 def _report(name: str, change: Change) -> str:

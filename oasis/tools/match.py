@@ -87,11 +87,11 @@ def nearest(text: str, old: str) -> tuple[int, list[str]]:
 
 
 def difference(there: list[str], old: str) -> str:
-    """How the nearest lines differ from `old`, at the first difference."""
-    wanted = old.strip("\n").split("\n")
-    for here, asked in zip(there, wanted, strict=False):
-        if here == asked:
-            continue
-        at = next((n for n, (a, b) in enumerate(zip(here, asked, strict=False)) if a != b), min(len(here), len(asked)))
-        return f"the file has {clip_line(here, 120, at)!r} where old has {clip_line(asked, 120, at)!r}"
-    return "old has more lines" if len(wanted) > len(there) else "the lines before or after differ"
+    """How the nearest lines differ from `old`: the first difference that is not white space alone, else the first."""
+    pairs = [(here, asked) for here, asked in zip(there, old.strip("\n").split("\n"), strict=False) if here != asked]
+    pairs.sort(key=lambda pair: pair[0].split() == pair[1].split())
+    if not pairs:
+        return "the lines before or after differ"
+    here, asked = pairs[0]
+    at = next((n for n, (a, b) in enumerate(zip(here, asked, strict=False)) if a != b), min(len(here), len(asked)))
+    return f"the file has {clip_line(here, 120, at)!r} where old has {clip_line(asked, 120, at)!r}"

@@ -3,7 +3,6 @@
 import codecs
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from oasis import resources
@@ -12,10 +11,10 @@ from oasis.errors import ToolFault
 from oasis.tools import encoding, lines, walk
 from oasis.tools.clip import MAX_CHARS
 from oasis.tools.encoding import Form
+from oasis.tools.window import Window
 from oasis.tools.workspace import MAX_LOADED_BYTES, Workspace
 
 MAX_LINES = 400
-MAX_LINE_CHARS = 2_000
 MAX_ENTRIES = 300
 _BLOCK_BYTES = 1 << 18
 
@@ -36,22 +35,6 @@ def tool(workspace: Workspace) -> Tool:
     return Tool(resources.tool_spec("read"), Risk.READ, preview, run)
 
 
-@dataclass(slots=True)
-class Window:
-    """A part of a text: whole lines from `first` on, or one line from `column` on."""
-
-    first: int
-    column: int
-    max_lines: int
-    shown: list[str]
-    clipped: list[int]
-    chars: int = 0
-    total_lines: int = 0
-    open_chars: int = 0
-    go_on: tuple[int, int] | None = None
-    ends_with_newline: bool = True
-
-
 def _file(workspace: Workspace, path: Path, arguments: Arguments) -> str:
     first, column = arguments.get("from", 1), arguments.get("column", 1)
     head = _sample(path)
@@ -62,10 +45,10 @@ def _file(workspace: Workspace, path: Path, arguments: Arguments) -> str:
     form = encoding.detect(head)
     if form is None:
         return f"[{name} is binary, {path.stat().st_size:,} bytes; it begins with {head[:16].hex(' ')}]"
-    window = Window(first, column, min(arguments.get("lines", MAX_LINES), 5_000), [], [])
+    window = Window(first, column, min(arguments.get("lines", MAX_LINES), MAX_CHARS))
     for block in _blocks(path, form):
-        _take(window, block)
-    _close(window)
+        window.take(block)
+    window.close()
     if first > window.total_lines:
         raise ToolFault(f"{name} has {window.total_lines} lines; from={first} is after its end.")
     _note_seen(workspace, path, head, window)
@@ -97,59 +80,6 @@ def _blocks(path: Path, form: Form) -> Iterator[str]:
     yield encoding.shown(decode(b"", final=True))
 
 
-def _take(window: Window, block: str) -> None:
-    """Go through a block: count its lines, keep those inside the window."""
-    start = 0
-    while start < len(block):
-        end = block.find("\n", start)
-        if window.go_on and end >= 0:
-            window.total_lines += block.count("\n", start)
-            tail = block.rfind("\n") + 1
-            window.open_chars = len(block) - tail
-            return
-        stop = len(block) if end < 0 else end
-        _piece(window, block[start:stop])
-        window.open_chars += stop - start
-        if end >= 0:
-            _end_line(window)
-        start = stop + 1 if end >= 0 else stop
-
-
-def _piece(window: Window, piece: str) -> None:
-    """Keep what a line's limit and the window's leave of the next piece of the current line."""
-    number = window.total_lines + 1
-    if number < window.first or window.go_on:
-        return
-    at = window.open_chars
-    if at == 0:
-        if len(window.shown) >= window.max_lines or window.chars >= MAX_CHARS:
-            window.go_on = (number, 1)
-            return
-        window.shown.append("")
-    skip = window.column - 1 if number == window.first else 0
-    alone = window.max_lines == 1 or skip
-    room = min(MAX_CHARS - window.chars, (MAX_CHARS if alone else MAX_LINE_CHARS) - len(window.shown[-1]))
-    wanted = piece[max(0, skip - at) :]
-    window.shown[-1] += wanted[:room]
-    window.chars += min(len(wanted), room)
-    if len(wanted) > room and number not in window.clipped:
-        window.clipped.append(number)
-
-
-def _end_line(window: Window) -> None:
-    if window.open_chars == 0:
-        _piece(window, "")
-    window.total_lines += 1
-    window.chars += 1
-    window.open_chars = 0
-
-
-def _close(window: Window) -> None:
-    if window.open_chars:
-        window.ends_with_newline = False
-        window.total_lines += 1
-
-
 def _spelled(name: str, window: Window, kind: str) -> str:
     last = window.first + len(window.shown) - 1
     notes = [f"{name} lines {window.first}-{last} of {window.total_lines}", kind]
@@ -163,8 +93,8 @@ def _spelled(name: str, window: Window, kind: str) -> str:
         foot.append(f"line {number} goes on: from={number} column={column} lines=1, or search it")
     if len(window.clipped) > 3:
         foot.append(f"{len(window.clipped) - 3} more lines are clipped")
-    if window.go_on and last < window.total_lines:
-        foot.append(f"more: from={window.go_on[0]}")
+    if window.go_on:
+        foot.append(f"more: from={window.go_on}")
     return "\n".join([head, *window.shown, f"[{'; '.join(foot) or 'end of file'}]"])
 
 

@@ -37,22 +37,21 @@ class Skills:
         self._pack_folders = tuple(packs)
         self._project_folders = tuple(project / name for name in PROJECT_FOLDERS) if project else ()
 
-    @property
     def folders(self) -> tuple[Path, ...]:
         """Where skills are, for reading the further files of one."""
         everywhere = (self._bundled_folder, *self._pack_folders, *self._project_folders)
         return tuple(folder for folder in everywhere if folder.is_dir())
 
-    def lines_bundled(self) -> str:
+    def lines_bundled(self) -> list[str]:
         """One line for each bundled skill, by name."""
-        return "\n".join(skill.line for skill in _found(self._bundled_folder))
+        return [skill.line for skill in _found(self._bundled_folder)]
 
-    def lines_project(self) -> str:
+    def lines_project(self) -> list[str]:
         """One line for each of the project's own skills, by name; bounded, for the first notice."""
         taken = {s.name for folder in (self._bundled_folder, *self._pack_folders) for s in _found(folder)}
         own = [s.line for s in self._all.values() if s.name not in taken]
         more = [f"and {len(own) - MAX_PROJECT_LINES} more"] if len(own) > MAX_PROJECT_LINES else []
-        return "\n".join([*own[:MAX_PROJECT_LINES], *more])
+        return [*own[:MAX_PROJECT_LINES], *more]
 
     def body(self, name: str) -> str:
         """A skill's instructions and where its further files are. Raises ToolFault for a name that is not there."""
@@ -96,9 +95,8 @@ def _read(file: Path) -> Skill | None:
 def tool(skills: Skills) -> Tool:
     """The tool; its description ends with the bundled skills' lines."""
     spec = resources.tool_spec("skill")
-    lines = skills.lines_bundled()
-    if lines:
-        spec = replace(spec, description=f"{spec.description}\n{lines}")
+    if lines := skills.lines_bundled():
+        spec = replace(spec, description="\n".join([spec.description, *lines]))
 
     async def preview(arguments: Arguments) -> Preview:
         return Preview(f"Read skill {arguments['name']}", arguments["name"])

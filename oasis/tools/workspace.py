@@ -116,9 +116,11 @@ class Workspace:
                         f"Use a path relative to the project, such as {PureWindowsPath(text).name}."
                     )
                 plain = self.root / text.replace("\\", "/")
-            return plain.resolve()
+            path = plain.resolve()
+            path.exists()
         except (OSError, RuntimeError, ValueError) as fault:
-            raise ToolFault(f"{text[:200]} is not a usable path: {fault}") from fault
+            raise ToolFault(f"{text[:200]} is not a usable path: {getattr(fault, 'strerror', None) or fault}.") from fault
+        return path
 
     def _refusal(self, path: Path) -> str:
         parts = [part.casefold().rstrip(" .") for part in path.relative_to(self.root).parts]
