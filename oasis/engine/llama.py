@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from oasis.engine.faults import explained, refusal, reported
 from oasis.engine.http import QUEUE_S, connect, no_read_limit, read_limit
+from oasis.engine.pieces import Pieces
 from oasis.engine.sse import DONE, events, shown
 from oasis.errors import ServerFault, ServerUnreachable
 
@@ -26,6 +27,7 @@ class LlamaClient:
         self.base_url = base_url.rstrip("/")
         self._api_key = api_key
         self._http: httpx.AsyncClient | None = None
+        self._pieces = Pieces(self._tokenised)
 
     async def props(self) -> dict[str, Any]:
         """What the server says of itself: model, slots, chat template, context of a slot."""
@@ -84,9 +86,9 @@ class LlamaClient:
 
         Objects with `prompt_progress` come during prefill, then those with `tokens` and `content`, and last one
         with `stop` true, `timings`, `stop_type` and `truncated`. An object's `tokens` are all since the one before;
-        `lost_tokens` in it counts those the server kept to itself and whose ids are known from the text only
-        (see `_whole`). Closing the iterator early closes the connection, which cancels at the server; where it
-        might be left half-way, use `contextlib.aclosing`.
+        `lost_tokens` counts those that the server kept to itself and that could not be found (see pieces.py).
+        Closing the iterator early closes the connection, which cancels at the server; where it might be left
+        half-way, use `contextlib.aclosing`.
         Raises ContextFull for a prompt that does not fit, ServerUnreachable where the stream ends too soon.
         """
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
@@ -160,21 +162,24 @@ class LlamaClient:
         return fields
 
     async def _whole(self, chunk: dict[str, Any], received: int) -> dict[str, Any]:
-        """The object with the ids that llama.cpp leaves out of a stream while a UTF-8 character is incomplete.
+        """The object with all ids since the one before; `lost_tokens` counts those that are not known.
 
-        It sends the character's text with the last id alone (seen in autumn 2026, every version so far). The text's
-        own tokenisation is taken where it has as many ids and ends alike, which is what a model writes; otherwise
-        `lost_tokens` says how many ids are a guess (or, in the last object, missing with their text).
+        They are then a guess that makes the same text, or, in the last object, missing with their text.
         """
         lost = chunk.get("tokens_predicted", received) - received - len(chunk.get("tokens", ()))
-        if lost <= 0 or "tokens" not in chunk or "prompt_progress" in chunk:
-            return chunk
-        if chunk.get("stop"):
-            return chunk | {"lost_tokens": lost}
-        ids = await self.tokenize(chunk["content"], special=False)
-        if len(ids) == lost + 1 and ids[-1:] == chunk["tokens"]:
+        if lost <= 0 or not chunk.get("tokens"):
+            return chunk | {"lost_tokens": lost} if lost > 0 and chunk.get("stop") else chunk
+        text, last = chunk["content"], chunk["tokens"][-1]
+        ids = await self._pieces.find(text, lost + 1, last)
+        if ids:
             return chunk | {"tokens": ids}
-        return chunk | {"tokens": ids or chunk["tokens"], "lost_tokens": lost}
+        return chunk | {"tokens": await self.tokenize(text, special=False) or [last], "lost_tokens": lost}
+
+    async def _tokenised(self, text: str) -> list[tuple[int, bytes]]:
+        body = {"content": text, "add_special": False, "parse_special": False, "with_pieces": True}
+        answer = await self._object("POST", "/tokenize", body)
+        tokens: list[dict[str, Any]] = answer.get("tokens", [])
+        return [(t["id"], t["piece"].encode() if isinstance(t["piece"], str) else bytes(t["piece"])) for t in tokens]
 
     def _strange(self, path: str, answer: object) -> ServerFault:
         return ServerFault(

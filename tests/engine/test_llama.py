@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
+import httpx
 import pytest
 
 from oasis.engine.embedded import EmbeddedEngine
@@ -83,6 +84,20 @@ async def test_ids_of_a_character_of_several_tokens_are_complete(client: LlamaCl
 async def test_ids_the_server_kept_to_itself_are_counted(client: LlamaClient) -> None:
     ids, last = await complete(client, body(b"z", 2, grammar='root ::= "😀"'))
     assert (ids, last["tokens_predicted"], last["lost_tokens"]) == ([], 2, 2)
+
+
+async def test_a_stream_may_be_silent_as_long_as_a_prefill_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Any] = []
+
+    async def answer(_: httpx.AsyncHTTPTransport, request: httpx.Request) -> httpx.Response:
+        limits.append(request.extensions["timeout"])
+        return httpx.Response(200, text=": alive\n\n" * 400 + 'data: {"stop": true}\n\n')
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", answer)
+    client = LlamaClient("http://127.0.0.1:1")
+    assert [chunk async for chunk in client.complete(b"{}")] == [{"stop": True}]
+    assert [(limit["read"], limit["connect"]) for limit in limits] == [(None, 10.0)]
+    await client.aclose()
 
 
 async def test_closing_early_cancels_at_the_server(client: LlamaClient) -> None:
