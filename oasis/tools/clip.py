@@ -1,6 +1,10 @@
 """Keep what is sent to a model within its size."""
 
+import re
+
 MAX_CHARS = 16_000
+# Controls but for tab and line feed, what turns the direction of writing, and halves of characters.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clip_line(line: str, limit: int, around: int = 0) -> str:
@@ -14,6 +18,4 @@ def clip_line(line: str, limit: int, around: int = 0) -> str:
 
 def visible(text: str) -> str:
     """`text` with control characters spelled out, so that a terminal shows them and does not obey them."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -41,6 +41,8 @@ def run(job: Job, out: TextIO) -> None:
     place, root = Path(job.place), Path(job.root)
     pattern = re.compile(re.escape(job.pattern) if job.literal else job.pattern, re.IGNORECASE)
     count, skipped = 0, 0
+    if walk.Ignored(root)(place, place.is_dir()):
+        root = place
     for path in walk.files(root, place) if place.is_dir() else iter([place]):
         inside = path.relative_to(place if place.is_dir() else path.parent).as_posix()
         if job.glob and not _fits(inside, job.glob):

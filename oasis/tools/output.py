@@ -16,6 +16,7 @@ _BLOCK_BYTES = 1 << 20
 # ECMA-48: control sequences (CSI), strings up to BEL or ST (OSC, DCS, SOS, PM, APC), other two-byte escapes.
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*[0-~])?")
 _OVERWRITTEN = re.compile(r"[^\n\r]*\r(?=[^\n\r])")
+_PLAIN = bytes(b for b in range(0x80) if (b >= 0x20 and b != 0x7F) or b in b"\t\n")
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -86,7 +87,9 @@ def _form(sample: bytes) -> Form:
 
 
 def _clean(text: str, lost: Lost) -> str:
-    text = text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n") if "\r" in text else text
+    if not text.encode("utf-8", "surrogatepass").translate(None, _PLAIN):
+        return text
     text, count = _ESCAPE.subn("", text)
     lost.colours += count
     lost.nuls += text.count("\0")

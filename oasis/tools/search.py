@@ -48,7 +48,7 @@ class Found:
     chars: int = 0
     matches: int = 0
     paths: set[str] = field(default_factory=set[str])
-    files: int = 0
+    files: int | None = None
     skipped: int = 0
     at: str = ""
     timed_out: bool = False
@@ -133,10 +133,11 @@ def _spelled(workspace: Workspace, job: Job, found: Found, limit_s: float) -> st
 
 
 def _notes(workspace: Workspace, job: Job, found: Found, limit_s: float) -> list[str]:
+    files = "the first" if found.files is None else found.files
     if not job.pattern:
         notes = [f"{found.matches} files"]
     else:
-        notes = [f"{found.matches} lines in {len(found.paths)} of {found.files or 'the first'} files"]
+        notes = [f"{found.matches} lines in {len(found.paths)} of {files} files"]
     if len(found.rows) < found.matches:
         notes.append(f"the first {len(found.rows)} shown; narrow the pattern, path or glob")
     if job.literal:

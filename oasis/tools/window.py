@@ -35,6 +35,11 @@ class Window:
             self.total_lines += block.count("\n")
             self._is_open = not block.endswith("\n") if block else self._is_open
             return
+        count = block.count("\n")
+        if count and self.total_lines + count < self.first - 1:
+            self.total_lines += count
+            self._is_open = False
+            block = block[block.rfind("\n") + 1 :]
         for n, piece in enumerate(block.split("\n")):
             if n:
                 self._end_line()
@@ -61,7 +66,7 @@ class Window:
             self._begin_line()
         self._is_open = False
         self.total_lines += 1
-        self._chars += 1
+        self._chars += self._is_kept
 
     def _add(self, piece: str) -> None:
         if not self._is_open:

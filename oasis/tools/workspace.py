@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 
 from oasis.errors import ToolFault
+from oasis.tools.clip import visible
 
 _CONTROLS = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f"})
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
@@ -41,9 +42,8 @@ class Workspace:
 
     def shown(self, path: Path) -> str:
         """The path as the model writes it: relative to the project with forward slashes where it is inside."""
-        if path.is_relative_to(self.root):
-            return path.relative_to(self.root).as_posix()
-        return path.as_posix()
+        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return visible(inside.as_posix()).replace("\n", r"\n").replace("\t", r"\t")
 
     def to_read(self, text: str) -> Path:
         """The file or folder that `text` names. Raises ToolFault when it may not be read or is not there."""
@@ -119,7 +119,9 @@ class Workspace:
             path = plain.resolve()
             path.exists()
         except (OSError, RuntimeError, ValueError) as fault:
-            raise ToolFault(f"{text[:200]} is not a usable path: {getattr(fault, 'strerror', None) or fault}.") from fault
+            raise ToolFault(
+                f"{text[:200]} is not a usable path: {getattr(fault, 'strerror', None) or fault}."
+            ) from fault
         return path
 
     def _refusal(self, path: Path) -> str:

@@ -56,7 +56,9 @@ async def test_new_lines_are_indented_as_the_file_is(project: Project):
 
 
 async def test_tabs_for_spaces_work_too(project: Project):
-    after, _ = await edited(project, b"IF A THEN\n  B := 1;\nEND_IF\n", "IF A THEN\n\tB := 1;", "IF A THEN\n\tB := 1;\n\tC;")
+    after, _ = await edited(
+        project, b"IF A THEN\n  B := 1;\nEND_IF\n", "IF A THEN\n\tB := 1;", "IF A THEN\n\tB := 1;\n\tC;"
+    )
     assert after == b"IF A THEN\n  B := 1;\n  C;\nEND_IF\n"
 
 

@@ -58,7 +58,7 @@ async def test_every_character_of_a_long_line_can_be_reached_by_following_the_no
     project.put("one.txt", line)
     seen, arguments = "", {"path": "one.txt", "lines": 1}
     while True:
-        head, body, foot = (await project.call("read", **arguments)).text.split("\n")
+        _, body, foot = (await project.call("read", **arguments)).text.split("\n")
         seen += body
         if "goes on" not in foot:
             break

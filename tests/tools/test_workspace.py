@@ -12,7 +12,8 @@ symlinks = pytest.mark.skipif(os.name == "nt", reason="links need rights on Wind
 
 
 @pytest.mark.parametrize(
-    "path", [".git/config", ".git/hooks/pre-commit", "sub/.git/config", ".GIT/config", "src/../.git/HEAD", ".git\\config"]
+    "path",
+    [".git/config", ".git/hooks/pre-commit", "sub/.git/config", ".GIT/config", "src/../.git/HEAD", ".git\\config"],
 )
 async def test_the_inside_of_git_is_never_written(project: Project, path: str):
     outcome = await project.call("write", path=path, content="x")

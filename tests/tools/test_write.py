@@ -97,7 +97,9 @@ async def test_the_mode_is_kept(project: Project):
     assert stat.S_IMODE(path.stat().st_mode) == 0o750
 
 
-async def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = tmp_path / "a.st"
     path.write_text("old")
 

@@ -1,0 +1,160 @@
+"""From what a model wrote to a tool that is run, or to words that help it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oasis.core.arguments import read_object
+from oasis.core.items import Status, ToolCall
+from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool, ToolSpec
+from oasis.tools.builtin import builtin
+from oasis.tools.registry import Registry
+from oasis.tools.skill import Skills
+from oasis.tools.workspace import Workspace
+from tests.tools.conftest import Project
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "x": {"type": "number"},
+        "on": {"type": "boolean"},
+        "s": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "additionalProperties": False,
+}
+
+
+async def _preview(_: Arguments) -> Preview:
+    return Preview("", "")
+
+
+async def _run(_: Arguments) -> Outcome:
+    return Outcome("ran")
+
+
+ONE = Registry((Tool(ToolSpec("one", "", SCHEMA), Risk.READ, _preview, _run),))
+
+
+def found(text: str) -> Arguments | Outcome:
+    result = ONE.find(ToolCall("1", "one", text))
+    return result if isinstance(result, Outcome) else result[1]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('{"n": "5"}', {"n": 5}),
+        ('{"n": 5.0}', {"n": 5}),
+        ('{"x": "2.5"}', {"x": 2.5}),
+        ('{"on": "True"}', {"on": True}),
+        ('{"s": 5}', {"s": "5"}),
+        ('{"tags": "a"}', {"tags": ["a"]}),
+        ('{"tags": [1, "b"]}', {"tags": ["1", "b"]}),
+        ('{"n": null, "s": "a"}', {"s": "a"}),
+        ('{"s": "two\nlines"}', {"s": "two\nlines"}),
+        ('{"s": "E:\\Plant\\a.st"}', {"s": "E:\\Plant\\a.st"}),
+        ("{}", {}),
+    ],
+)
+def test_what_has_one_reading_only_is_taken(written: str, meant: Arguments):
+    assert found(written) == meant
+
+
+@pytest.mark.parametrize(
+    "written", ['{"a": ', '""', "[]", "", "null", "5", '{"n": "five"}', '{"n": 5.5}', '{"y": 1}', "{" * 100_000]
+)
+def test_what_does_not_fit_is_not_run_and_the_schema_is_shown(written: str):
+    outcome = found(written)
+    assert isinstance(outcome, Outcome)
+    assert outcome.status is Status.ERROR
+    assert outcome.text.startswith("Not run: ")
+    assert '"n":{"type":"integer"}' in outcome.text
+    assert len(outcome.text) <= 600
+
+
+def test_a_cut_off_call_names_what_was_wrong():
+    outcome = found('{"n": ')
+    assert isinstance(outcome, Outcome)
+    assert outcome.text.startswith(
+        "Not run: the arguments are not JSON: Expecting value at line 1 column 7. Call one again"
+    )
+
+
+async def test_a_call_with_a_fault_is_never_run_and_the_file_stays(project: Project):
+    path = project.put("a.st", "A\n")
+    arguments = json.dumps({"path": "a.st", "old": "A", "new": "B"})
+    outcome = await project.send(ToolCall("1", "edit", arguments, fault="the message was cut off at its token limit"))
+    assert outcome.status is Status.ERROR
+    assert outcome.text.startswith("Not run: the message was cut off at its token limit. Call edit again")
+    assert path.read_text() == "A\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("raed", "read"), ("read_file", "read"), ("edit_file", "edit"), ("shell", "skill")]
+)
+async def test_an_unknown_tool_is_answered_with_the_nearest(project: Project, name: str, near: str):
+    outcome = await project.send(ToolCall("1", name, "{}"))
+    assert outcome == Outcome(
+        f"Not run: there is no tool '{name}'. Nearest: {near}. The tools are: read, write, edit, search, bash, skill.",
+        Status.ERROR,
+    )
+
+
+async def test_a_name_in_other_case_is_the_tool(project: Project):
+    project.put("a.st", "A\n")
+    assert (await project.send(ToolCall("1", "Read", '{"path": "a.st"}'))).status is Status.OK
+
+
+def test_every_built_in_tool_refuses_wrong_arguments_within_600_characters(project: Project):
+    for tool in project.registry.tools:
+        outcome = project.registry.find(ToolCall("1", tool.spec.name, '{"wrong": 1}'))
+        assert isinstance(outcome, Outcome)
+        assert len(outcome.text) <= 600
+        assert all(name in outcome.text for name in tool.spec.parameters["required"])
+
+
+def test_the_tools_stand_in_their_order_and_skill_is_last(project: Project):
+    assert [spec.name for spec in project.registry.specs] == ["read", "write", "edit", "search", "bash", "skill"]
+    assert {t.spec.name: t.risk for t in project.registry.tools} == {
+        "read": Risk.READ,
+        "write": Risk.WRITE,
+        "edit": Risk.WRITE,
+        "search": Risk.READ,
+        "bash": Risk.EXEC,
+        "skill": Risk.READ,
+    }
+
+
+def test_the_specifications_are_the_same_for_every_project(project: Project, tmp_path: Path):
+    other = Workspace(tmp_path / "elsewhere", tmp_path / "s2")
+    project.put(".oasis/skills/own/SKILL.md", "---\nname: own\ndescription: d\n---\nx")
+    from oasis import resources
+
+    specs = [t.spec.wire for t in builtin(other, Skills(resources.skills_folder(), (), project.root))]
+    assert specs == [spec.wire for spec in project.registry.specs]
+
+
+@given(st.dictionaries(st.text(max_size=5), st.one_of(st.text(), st.integers(), st.booleans(), st.none()), max_size=4))
+def test_every_json_object_is_read_as_itself(value: dict[str, object]):
+    assert read_object(json.dumps(value)) == value
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_object_or_an_error_in_words(text: str):
+    try:
+        assert isinstance(read_object(text), dict)
+    except ValueError as fault:
+        assert str(fault).startswith("the arguments are")
+
+
+@given(st.dictionaries(st.sampled_from(["path", "content"]), st.text(max_size=30), min_size=1), st.data())
+def test_a_cut_off_object_is_never_read(value: dict[str, str], data: st.DataObject):
+    text = json.dumps(value)
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    with pytest.raises(ValueError, match="the arguments are"):
+        read_object(cut)
