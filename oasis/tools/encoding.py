@@ -72,7 +72,11 @@ def detect(data: bytes) -> Form | None:
 
 def shown(text: str) -> str:
     """`text` with each stray byte as the Windows-1252 character it would be; the length stays."""
-    return text if text.isascii() else text.translate(_STRAY)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.translate(_STRAY)
+    return text
 
 
 def _is_utf32(data: bytes) -> bool:
