@@ -2,25 +2,23 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from oasis.agent.session import Session
 from oasis.core.fold import fold
 from oasis.core.items import Assistant, NewItem, Notice, ToolOutput
 from oasis.core.prefix import Prefix
-from oasis.core.transcript import Request
 from oasis.engine.llama import LlamaClient
+from oasis.measure.ask import ask
 from oasis.measure.blame import blame
 from oasis.measure.count import ChatCount, new_ids
 from oasis.measure.habits import HABITS, Messages, Sender
 from oasis.measure.job import Job, Step
 from oasis.measure.ledger import Ledger, Row
 from oasis.measure.record import Recorder
-from oasis.models.base import Model, Reply
+from oasis.models.base import Model
 from oasis.models.chat import ChatModel, message_object
 from oasis.models.replay import Forcing, ReplayModel
 from oasis.models.tokens import TokenModel
@@ -36,7 +34,6 @@ class Rig:
     client     straight to the engine, for what is not the lane's own traffic
     tokens     the token lane's model, whose client goes through the recorder
     chat       the chat lane's model, likewise
-    extra      what the chat lane sends with every request: a pinned slot, the template's arguments
     folder     for session files
     """
 
@@ -44,7 +41,6 @@ class Rig:
     client: LlamaClient
     tokens: TokenModel
     chat: ChatModel
-    extra: dict[str, Any]
     prefix: Prefix
     job: Job
     folder: Path
@@ -84,7 +80,7 @@ async def habit_lane(rig: Rig, name: str) -> Ledger:
     messages: Messages = [{"role": "system", "content": rig.prefix.system}]
     tools = [tool.function() for tool in rig.prefix.tools]
     written: list[str] = []
-    async with Sender(rig.recorder.url, tools, rig.extra) as sender:
+    async with Sender(rig.recorder.url, tools, rig.chat.extra) as sender:
         for step in rig.job.steps:
             messages += _chat_messages(step)
             text = forcing.text(rig.prefix, step.written)
@@ -95,15 +91,6 @@ async def habit_lane(rig: Rig, name: str) -> Ledger:
             ledger.rows.append(Row.of(step.number, answer.usage, _UNCOUNTED))
     await _count_chat(rig, ledger, written)
     return ledger
-
-
-async def ask(model: Model, request: Request) -> Reply:
-    """The model's whole reply."""
-    async with aclosing(model.stream(request)) as parts:
-        async for part in parts:
-            if isinstance(part, Reply):
-                return part
-    raise AssertionError("a stream ends with a reply or an error")
 
 
 async def _follow(job: Job, model: ReplayModel, session: Session, ledger: Ledger) -> None:

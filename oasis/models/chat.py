@@ -125,7 +125,8 @@ class ChatModel:
         }
         if is_llama:
             self._settings |= {"return_progress": True, "cache_prompt": True}
-        self._settings |= dict(extra or {})
+        self.extra = dict(extra or {})
+        self._settings |= self.extra
         self._http: httpx.AsyncClient | None = None
         self._received = _Received()
 
