@@ -23,6 +23,14 @@ def explained(url: str) -> Generator[None]:
             f"Nothing answered at {url} in time. Is the machine on and the address right?"
         ) from error
     except httpx.ConnectError as error:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise ServerFault(
+                f"The certificate of {url} is not trusted. Name the authority that signed it in SSL_CERT_FILE."
+            ) from error
+        if "SSL" in str(error):
+            raise ServerFault(
+                f"{url} does not speak TLS ({_reason(error)}). Write http:// instead of https://."
+            ) from error
         raise ServerUnreachable(
             f"Nothing answers at {url} ({_reason(error)}). Start the server, or name another."
         ) from error

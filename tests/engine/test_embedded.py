@@ -14,7 +14,7 @@ from oasis.engine.embedded import EmbeddedEngine, default_threads
 from oasis.engine.gguf_file import trained_context
 from oasis.engine.llama import LlamaClient
 from oasis.engine.tiny import KINDS, tiny
-from oasis.errors import EngineFault
+from oasis.errors import EngineFault, ServerUnreachable
 
 pytestmark = pytest.mark.engine
 
@@ -42,6 +42,20 @@ async def test_an_engine_serves_until_it_is_stopped(model: Path, tmp_path: Path)
     assert not engine.is_running
     assert not psutil.pid_exists(engine.pid)
     assert "listening on" in engine.log.read_text()
+
+
+async def test_an_engine_that_dies_while_it_answers_is_unreachable(model: Path, tmp_path: Path) -> None:
+    engine = await EmbeddedEngine.start(model, log=tmp_path / "log", threads=1, context=4096)
+    client = LlamaClient(engine.url)
+    received = 0
+    with pytest.raises(ServerUnreachable):
+        async for _ in client.complete(b'{"prompt":[65],"stream":true,"n_predict":4000,"ignore_eos":true}'):
+            if not received:
+                psutil.Process(engine.pid).kill()
+            received += 1
+    assert received
+    await client.aclose()
+    await engine.stop()
 
 
 async def test_what_lies_in_the_working_directory_is_not_imported(

@@ -97,6 +97,18 @@ async def test_nothing_there_is_unreachable() -> None:
         await client.aclose()
 
 
+async def test_https_to_a_server_without_it_says_so() -> None:
+    def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(whole("400 Bad Request", "{}"))
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        client = LlamaClient(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        with pytest.raises(ServerFault, match="Write http://"):
+            await client.props()
+        await client.aclose()
+
+
 async def test_an_answer_of_another_kind_of_server_is_named() -> None:
     async with answering(always(whole("200 OK", "<html>", "text/html"))) as server:
         client = LlamaClient(server.url)
