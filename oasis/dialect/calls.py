@@ -126,7 +126,7 @@ SHORT = 3
 def _opening(sample: _Sample, header: str) -> str:
     """What tells a call from a text when no section opens the calls."""
     before, _, after = header.partition(NAME)
-    own = before[common_start(before, sample.ends.generation) :] if sample.ends.generation else before
+    own = before.removeprefix(sample.ends.generation.lstrip())
     usual = sample.ends.generation + sample.thinking.text_open
     after_name = next((mark for mark in marks_in(after) if mark not in usual), "")
     return first_mark(own) or after_name or own.strip() or before.strip()

@@ -38,8 +38,9 @@ def find_ends(render: Renderer) -> Ends:
     between = _between(text, TWO)
     after_call = _after_call(render)
     alone = _last(render, model(END))
-    shared = [mark for mark in marks_in(between) if mark in alone and mark in after_call]
-    stop = shared[0] if shared else first_mark(between)
+    own = between[: before_mark(between, common_start(between, alone))]
+    shared = [mark for mark in marks_in(own) if mark in after_call or not after_call]
+    stop = shared[-1] if shared else first_mark(between)
     closes = bool(stop) and stop in alone
     tail = between[: between.index(stop)] if closes else ""
     call_tail, call_stop = _call_end(render, after_call, stop)

@@ -103,8 +103,8 @@ class Form:
             message["tool_calls"] = [self._call(c) for c in entry.calls]
             if not text and self.empty == "absent":
                 del message["content"]
-            elif not text:
-                message["content"] = None if self.empty == "null" else ""
+            elif not text and self.empty == "null":
+                message["content"] = None
         return message
 
     def _call(self, one: Call) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a template does with history: whether it appends, and what it offers to keep everything."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -57,11 +57,20 @@ def _sample() -> list[list[Entry]]:
 
 def measure_reuse(render: Renderer) -> Reuse:
     """Render a sample conversation step by step and compare. Raises Refused."""
+    return _compare(_walk(render))
+
+
+def _walk(render: Renderer) -> list[str]:
+    """The prompts of the sample conversation."""
     entries = list(BASE)
     prompts = [render(entries)]
     for step in _sample():
         entries += step
         prompts.append(render(entries))
+    return prompts
+
+
+def _compare(prompts: Sequence[str]) -> Reuse:
     pairs = list(pairwise(prompts))
     appends = [after.startswith(before) for before, after in pairs]
     within = all(appends[:2]) and all(appends[3:])
@@ -83,18 +92,21 @@ def history_kwargs(template: Template, render: Renderer) -> dict[str, Any]:
     """The arguments that make the template keep more of its history and change nothing of a first prompt."""
     chosen: dict[str, Any] = {}
     try:
-        best, first = _rank(measure_reuse(render)), render(BASE)
+        usual = _walk(render)
     except Refused:
         return chosen
+    best = _rank(_compare(usual))
     for name in sorted(template.variables - render.kwargs.keys()):
+        if best[:3] == (True, True, True):
+            break
         for value in (True, False):
             tried = Renderer(template, render.form, {**render.kwargs, **chosen, name: value})
             try:
-                rank = _rank(measure_reuse(tried))
-                is_same = tried(BASE) == first
+                prompts = _walk(tried) if tried(BASE) == usual[0] else usual
             except Refused:
                 continue
-            if rank > best and is_same:
+            rank = _rank(_compare(prompts))
+            if rank > best and len(prompts[-1]) >= len(usual[-1]):
                 chosen[name], best = value, rank
     return chosen
 

@@ -1,15 +1,23 @@
 """What control marks look like, and cuts of rendered text that never go through one."""
 
-import os
 import re
 
-MARK = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,40}\]|[\[\]][~!]*\w*[~!]+\w*[\[\]]")
-"""The shapes of control tokens: `<|im_end|>`, `</think>`, `[INST]`, `[e~[`."""
+MARK = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,40}\]|\[\|[^\[\]|\s]{1,40}\|\]|[\[\]][~!]*\w*[~!]+\w*[\[\]]")
+"""The shapes of control tokens: `<|im_end|>`, `</think>`, `[INST]`, `[|user|]`, `[e~[`."""
 
 
 def common_start(a: str, b: str) -> int:
     """Length of what both begin with."""
-    return len(os.path.commonprefix([a, b]))
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def common_end(a: str, b: str) -> int:
@@ -40,7 +48,5 @@ def marks_in(text: str) -> list[str]:
 
 def last_mark(text: str) -> str:
     """The mark the text ends with, empty when it ends otherwise."""
-    found = None
-    for found in MARK.finditer(text, max(0, len(text) - 60)):
-        pass
-    return found.group() if found and found.end() == len(text) else ""
+    found = list(MARK.finditer(text, max(0, len(text) - 60)))
+    return found[-1].group() if found and found[-1].end() == len(text) else ""

@@ -11,7 +11,7 @@ from oasis.core.tool import ToolSpec
 from oasis.dialect.ends import Ends
 from oasis.dialect.entries import END, ID, KEY, USER, Call, Entry, call_id, user
 from oasis.dialect.form import Renderer
-from oasis.dialect.join import missing
+from oasis.dialect.join import Seam
 from oasis.dialect.marks import common_start
 from oasis.dialect.parse import Read, Reader
 from oasis.dialect.parts import Masks, Part, after, merged, split, text_of
@@ -76,7 +76,7 @@ class Pieces:
             limit = sum(len(p.text) for p in parts[: next(i for i, p in enumerate(parts) if p.is_content)])
         ended_by = self.reader.stop_of(last.raw)
         close_at, stop = self._close(whole, limit, shown_id)
-        rest = missing(last.raw, whole, close_at, stop, ended_by, limit, shown_id is not None)
+        rest = Seam(whole, close_at, stop, limit, shown_id is not None).missing(last.raw, ended_by)
         opened = ""
         if last.stop is not Stop.END and read.is_thinking and not ended_by:
             opened = self.reader.thinking.gap

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from types import GeneratorType
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from jinja2 import TemplateError, TemplateSyntaxError, nodes
 from jinja2.ext import Extension
@@ -63,6 +63,18 @@ def _environment() -> SandboxedEnvironment:
     return made
 
 
+def _own_variables(tree: nodes.Template) -> set[str]:
+    """What the template sets for itself: assigned somewhere and never asked whether the caller gave it."""
+    assigned = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
+    asked = {test.node.name for test in tree.find_all(nodes.Test) if _asks(test.name, test.node)}
+    asked |= {test.node.name for test in tree.find_all(nodes.Filter) if _asks(test.name, test.node)}
+    return assigned - asked
+
+
+def _asks(name: str, node: nodes.Node | None) -> TypeGuard[nodes.Name]:
+    return name in ("defined", "undefined", "default", "d") and isinstance(node, nodes.Name)
+
+
 class Template:
     """One template with its bos and eos texts.
 
@@ -87,7 +99,7 @@ class Template:
                 "Oasis cannot tell how this model writes a conversation.\n"
                 "The chat lane is used: the server renders the messages."
             ) from error
-        self.variables = frozenset(undeclared) - frozenset(environment.globals) - GIVEN
+        self.variables = frozenset(undeclared) - _own_variables(tree) - frozenset(environment.globals) - GIVEN
 
     @property
     def digest(self) -> str:
