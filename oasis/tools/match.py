@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from oasis.tools.clip import clip_line
 
 _RUN = re.compile(r"\s+|[^\s]+")
+_SPACE = r"[^\S\n]"
 _WORD = re.compile(r"\w+")
 NEAR_LINES = 12
-MAX_LOOSE_RUNS = 4_000
+MAX_LOOSE_WORDS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +33,36 @@ def exact(text: str, old: str) -> list[Span]:
 
 def loose(text: str, old: str) -> list[Span]:
     """Every place of `old` when the kind and amount of white space do not count; line breaks do."""
-    runs = _RUN.findall(old.strip())
-    if not runs or len(runs) > MAX_LOOSE_RUNS:
+    words = old.split()
+    if not words or len(words) > MAX_LOOSE_WORDS:
         return []
-    parts = [_spacing(run) if run.isspace() else re.escape(run) for run in runs]
-    edge = r"(?:(?<=\s)|^)" if old[0].isspace() else ""
-    pattern = re.compile(edge + "".join(parts), re.MULTILINE)
-    return [_with_edges(text, m.start(), m.end(), old) for m in pattern.finditer(text)]
+    lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
+    inner = "".join(_spacing(run) if run.isspace() else re.escape(run) for run in _RUN.findall(old.strip()))
+    pattern = re.compile(_lead(lead) + inner + _trail(trail), re.MULTILINE)
+    return [Span(*m.span()) for m in pattern.finditer(text)]
 
 
 def _spacing(run: str) -> str:
     breaks = run.count("\n")
-    return r"[^\S\n]*" + r"(?:\n[^\S\n]*)" * breaks if breaks else r"[^\S\n]+"
+    return f"{_SPACE}*+" + rf"\n{_SPACE}*+" * breaks if breaks else f"{_SPACE}++"
 
 
-def _with_edges(text: str, start: int, end: int, old: str) -> Span:
-    """The match with the white space around it that stands for the one around `old`."""
-    lead, trail = old[: len(old) - len(old.lstrip())], old[len(old.rstrip()) :]
-    breaks = lead.count("\n")
-    while start and text[start - 1].isspace() and lead:
-        if text[start - 1] == "\n":
-            if breaks == 0:
-                break
-            breaks -= 1
-        start -= 1
-    breaks = trail.count("\n")
-    while end < len(text) and text[end].isspace() and trail:
-        if text[end] == "\n":
-            if breaks == 0:
-                break
-            breaks -= 1
-        end += 1
-    return Span(start, end)
+def _lead(run: str) -> str:
+    """White space before the first word. It begins where a run of it begins, so that none is tried twice."""
+    if not run:
+        return ""
+    if "\n" not in run:
+        return rf"(?:^{_SPACE}*+|(?<!{_SPACE}){_SPACE}++)"
+    if run[0] == "\n":
+        return _spacing(run).removeprefix(f"{_SPACE}*+")
+    return rf"(?<!{_SPACE})" + _spacing(run)
+
+
+def _trail(run: str) -> str:
+    """White space after the last word; a line break at its end takes nothing of the next line."""
+    if "\n" not in run:
+        return f"{_SPACE}*+" if run else ""
+    return _spacing(run).removesuffix(f"{_SPACE}*+" if run[-1] == "\n" else "")
 
 
 def nearest(text: str, old: str) -> tuple[int, list[str]]:

@@ -100,6 +100,9 @@ def _spelled(name: str, window: Window, kind: str) -> str:
 
 def _listing(workspace: Workspace, folder: Path) -> str:
     entries = walk.entries(workspace.root, folder)
-    shown = [e.name + "/" if e.is_dir() else f"{e.name} {e.stat().st_size:,}" for e in entries[:MAX_ENTRIES]]
+    shown = [
+        e.name + "/" if e.is_dir() else f"{e.name} {e.stat(follow_symlinks=False).st_size:,}"
+        for e in entries[:MAX_ENTRIES]
+    ]
     more = f"; {len(entries) - MAX_ENTRIES} more, search with a glob" if len(entries) > MAX_ENTRIES else ""
     return "\n".join([f"[folder {workspace.shown(folder)}]", *shown, f"[{len(entries)} entries, sizes in bytes{more}]"])

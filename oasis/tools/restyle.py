@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Mapping
 
 _RUN = re.compile(r"\n|[^\S\n]+|[^\s]+")
 
@@ -14,19 +15,40 @@ def restyle(hit: str, old: str, new: str) -> str:
     theirs, ours, wanted = (_runs(text) for text in (hit, old, new))
     if len(theirs) != len(ours):
         return new
-    spacing = {a: b for a, b in zip(ours, theirs, strict=True) if a.isspace() and a != "\n"}
-    indent = _indent(ours, theirs)
+    spacing, step = _spacing(ours, theirs), _indent(ours, theirs)
     out: list[str] = []
     matcher = difflib.SequenceMatcher(None, ours, wanted, autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
-        if kind == "equal":
-            out += theirs[a:b]
-            continue
-        for n in range(c, d):
-            run = wanted[n]
-            starts_line = n == 0 or wanted[n - 1] == "\n"
-            out.append(spacing.get(run) or (_reindented(run, indent) if starts_line and run.isspace() else run))
+        out += theirs[a:b] if kind == "equal" else [_spelled(wanted, n, spacing, step) for n in range(c, d)]
     return "".join(out)
+
+
+def _spelled(wanted: list[str], n: int, spacing: Mapping[str, str], step: tuple[str, str]) -> str:
+    """A run that only the new text has: indentation in the file's steps, spacing as elsewhere, strings as they are."""
+    run = wanted[n]
+    if not run.isspace() or run == "\n":
+        return run
+    line = _line_before(wanted, n)
+    if not line:
+        return _reindented(run, step)
+    is_in_string = line.count("'") % 2 or line.count('"') % 2
+    return run if is_in_string else spacing.get(run, run)
+
+
+def _line_before(wanted: list[str], n: int) -> str:
+    start = n
+    while start and wanted[start - 1] != "\n":
+        start -= 1
+    return "".join(wanted[start:n])
+
+
+def _spacing(ours: list[str], theirs: list[str]) -> dict[str, str]:
+    """How spacing within lines is spelled in the file, where it always is the same."""
+    found: dict[str, set[str]] = {}
+    for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        if a.isspace() and a != "\n" and n and ours[n - 1] != "\n":
+            found.setdefault(a, set()).add(b)
+    return {a: b.pop() for a, b in found.items() if len(b) == 1}
 
 
 def _runs(text: str) -> list[str]:
@@ -46,7 +68,7 @@ def _indent(ours: list[str], theirs: list[str]) -> tuple[str, str]:
     """One step of indentation as the model writes it and as the file does; empty where they agree."""
     for n, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         starts_line = n == 0 or ours[n - 1] == "\n"
-        if not (starts_line and a and b) or a == b or a.isspace() is False:
+        if not (starts_line and a and b) or a == b or not a.isspace():
             continue
         if set(a) == {" "} and set(b) == {"\t"} and len(a) % len(b) == 0:
             return " " * (len(a) // len(b)), "\t"

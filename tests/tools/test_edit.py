@@ -62,6 +62,26 @@ async def test_tabs_for_spaces_work_too(project: Project):
     assert after == b"IF A THEN\n  B := 1;\n  C;\nEND_IF\n"
 
 
+async def test_white_space_inside_a_string_is_the_model_s_own(project: Project):
+    after, _ = await edited(project, b"\tL\t20\n", "    L 20", "    L 21\n    S := 'a b    c'; T 5")
+    assert after == b"\tL\t21\n\tS\t:=\t'a b    c';\tT\t5\n"
+
+
+async def test_a_deleted_line_takes_nothing_of_the_next(project: Project):
+    after, _ = await edited(project, b"\tA;\n\tB;\n\tC;\n", "    B;\n", "")
+    assert after == b"\tA;\n\tC;\n"
+
+
+async def test_a_line_break_before_is_one_line_break(project: Project):
+    after, _ = await edited(project, b"\tA;  \n\tB;\n\tC;\n", "\n    B;", "\n    X;")
+    assert after == b"\tA;  \n\tX;\n\tC;\n"
+
+
+async def test_a_run_of_a_hundred_thousand_spaces_does_not_slow_an_edit_down(project: Project):
+    _, outcome = await edited(project, b" " * 100_000 + b"A\n" + b"\t" * 100_000, "  B  C", "x")
+    assert outcome.status is Status.ERROR
+
+
 async def test_trailing_spaces_the_model_left_out_stay(project: Project):
     after, _ = await edited(project, b"A := 1;   \nB := 2;\n", "A := 1;\nB := 2;", "A := 1;\nB := 3;")
     assert after == b"A := 1;   \nB := 3;\n"

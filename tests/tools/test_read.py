@@ -117,6 +117,13 @@ async def test_a_folder_is_listed_sorted_without_what_git_ignores(project: Proje
     assert await project.call("read", path=".") == Outcome(text)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+async def test_a_link_to_nothing_does_not_spoil_a_listing(project: Project):
+    (project.root / "gone").symlink_to(project.root / "nowhere")
+    project.put("a.st", "x")
+    assert "\na.st 1\ngone " in (await project.call("read", path=".")).text
+
+
 async def test_a_missing_file_is_answered_with_what_is_near(project: Project):
     project.put("src/FB_Motor.st", "x")
     outcome = await project.call("read", path="src/fb_motor.st")
