@@ -21,8 +21,16 @@ def tool_spec(name: str) -> ToolSpec:
 
 
 @cache
-def skills_folder() -> Path:
-    """Where the bundled skills are: inside the package when installed, beside it in a working copy."""
+def shipped(name: str) -> Path:
+    """A file or folder of the repository that is part of an installation (`skills`, `fixtures/jobs/demo.jsonl`).
+
+    It is inside the package when installed, beside it in a working copy.
+    """
     package = Path(str(files("oasis")))
-    inside = package / "skills"
-    return inside if inside.is_dir() else package.parent / "skills"
+    inside = package / name
+    return inside if inside.exists() else package.parent / name
+
+
+def skills_folder() -> Path:
+    """Where the bundled skills are."""
+    return shipped("skills")

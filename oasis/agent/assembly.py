@@ -40,7 +40,7 @@ class Toolbox:
 def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
     """Built-in tools first, the chosen packs' last. Raises ConfigError for a pack that is not installed."""
     skills = Skills(skills_folder(), pack_skills(packs), project)
-    workspace = Workspace(project, spill_folder(), skills.folders, protected_folders())
+    workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
     return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills)
 
 

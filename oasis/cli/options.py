@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 Server = Annotated[str, typer.Option("--server", metavar="URL", help="A model server, e.g. http://127.0.0.1:8080.")]
 ModelFile = Annotated[
-    str, typer.Option("--model", metavar="FILE|NAME", help="A GGUF for the embedded engine, or the server's model name.")
+    str,
+    typer.Option("--model", metavar="FILE|NAME", help="A GGUF for the embedded engine, or the server's model name."),
 ]
 Packs = Annotated[list[str] | None, typer.Option("--pack", metavar="NAME", help="Add a pack's tools; repeatable.")]
 Project = Annotated[Path, typer.Option("--project", metavar="DIR", help="The project directory.")]
@@ -22,5 +23,7 @@ def settings_for(project: Path, **flags: Any) -> "Settings":
     """Settings from these flags (unset ones left out), the environment, the user's and the project's oasis.toml."""
     from oasis.config import load
 
-    given: Mapping[str, Any] = {name: value for name, value in flags.items() if value is not None and value != "" and value != []}
+    given: Mapping[str, Any] = {
+        name: value for name, value in flags.items() if value is not None and value not in ("", [])
+    }
     return load(project.resolve(), given)

@@ -47,7 +47,9 @@ def run(
     max_steps: Annotated[int | None, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = None,
     context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")
+    ] = None,
     project: Project = Path(),
 ) -> None:
     """Work through a task with tools, without asking anyone.

@@ -47,11 +47,15 @@ class JsonLines:
 
 
 class Progress:
-    """A status line and one line a tool call on `err`, the answer on `out`."""
+    """A status line and one line a tool call on `err`, the answer on `out`.
 
-    def __init__(self, out: TextIO, err: TextIO) -> None:
+    Where `err` is no terminal, only what matters in a log is written, unless `shows_steps`.
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, shows_steps: bool = False) -> None:
         self._out = out
         self._err = err
+        self._shows_steps = shows_steps
         self._is_live = err.isatty()
         self._began = time.monotonic()
         self._step = 0
@@ -100,7 +104,7 @@ class Progress:
     def _line(self, text: str, always: bool = False) -> None:
         if self._is_live:
             print(f"\r\x1b[K{text}", file=self._err, flush=True)
-        elif always:
+        elif always or self._shows_steps:
             print(text, file=self._err, flush=True)
 
 

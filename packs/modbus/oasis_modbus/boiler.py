@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 UNIT = 1
 
-_COILS = [True, False, False]
+_COILS = [True, True, False]
 """Coils: burner on, feed pump 1, feed pump 2."""
 _DISCRETE = [True, False, True]
 """Discrete inputs: flame seen, low water, door closed."""
