@@ -2,11 +2,14 @@
 
 import json as json_text
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oasis.cli.options import AsJson, settings_for
+from oasis.cli.options import AsJson, ModelFile, Server, settings_for
+
+if TYPE_CHECKING:
+    from oasis.measure.calls import Share
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Measure on a real engine what things cost."
@@ -51,3 +54,61 @@ def depth(
             typer.echo(line)
     if result.faults:
         raise typer.Exit(1)
+
+
+@app.command()
+def overhead(json: AsJson = False) -> None:
+    """The harness's own cost: CPU of a step at 100,000 tokens, resuming 1,000 steps, starting.
+
+    Exit code 1 where a limit is not kept.
+    """
+    import asyncio
+
+    from oasis.agent.assembly import toolbox
+    from oasis.measure.overhead import resume_time, start_time, step_cpu
+
+    prefix, settings = toolbox(Path()).prefix, settings_for(Path())
+    found = [asyncio.run(step_cpu(prefix, settings)), asyncio.run(resume_time(prefix)), start_time()]
+    if json:
+        typer.echo(json_text.dumps([finding.as_json() for finding in found], indent=1))
+    else:
+        for finding in found:
+            verdict = "kept" if finding.is_kept else "NOT KEPT"
+            typer.echo(f"{finding.name}: {finding.measured:.2f} {finding.unit} (limit {finding.limit:g}: {verdict})")
+            typer.echo(f"    {finding.basis}")
+    if not all(finding.is_kept for finding in found):
+        raise typer.Exit(1)
+
+
+@app.command()
+def calls(
+    server: Server = "",
+    model: ModelFile = "",
+    json: AsJson = False,
+) -> None:
+    """The share of a model's tool calls that can be run, with and without grammar and tolerant parser."""
+    import asyncio
+
+    shares = asyncio.run(_calls(server, model))
+    if json:
+        typer.echo(json_text.dumps([share.as_json() for share in shares], indent=1))
+        return
+    typer.echo(f"{'':<40}{'can be run':>12}{'right tool':>12}{'of':>5}")
+    for share in shares:
+        typer.echo(f"{share.name:<40}{share.valid:>12}{share.right:>12}{share.asked:>5}")
+
+
+async def _calls(server: str, model: str) -> "list[Share]":
+    from oasis.agent.assembly import toolbox
+    from oasis.measure.calls import measure, tasks
+    from oasis.models.connect import connect
+    from oasis.resources import shipped
+
+    asked = tasks(shipped("fixtures/jobs/calls.jsonl"))
+    connection = await connect(settings_for(Path(), server=server, model=model))
+    try:
+        for note in connection.notes:
+            typer.echo(note, err=True)
+        return await measure(connection.model, toolbox(Path()).registry, asked, lambda text: typer.echo(text, err=True))
+    finally:
+        await connection.close()

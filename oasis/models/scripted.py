@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
 
@@ -122,7 +122,7 @@ class ScriptedModel:
 
     async def stream(
         self, request: Request, sampling: Sampling = _PLAIN
-    ) -> AsyncIterator[Prefill | Reasoning | Text | Reply]:
+    ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         self.requests.append(request)
         self.samplings.append(sampling)
         self._received = reply()
