@@ -140,10 +140,10 @@ def template_raw(dialect: Dialect, history: Sequence[Item], message: Assistant, 
 
 
 def _to_stop(dialect: Dialect, message: Assistant, raw: str) -> str:
-    """The message up to the first stop after what was said."""
+    """The message up to the stop after what was said."""
     stop = dialect.ends.call_stop if message.calls else dialect.ends.text_stop
     said_at = raw.rfind(message.calls[-1].name if message.calls else message.text)
-    at = raw.find(stop, max(0, said_at)) if stop else -1
+    at = raw.rfind(stop, max(0, said_at)) if stop else -1
     return raw[: at + len(stop)] if at >= 0 else raw
 
 

@@ -56,7 +56,16 @@ class Dialect:
 
     @cached_property
     def stops(self) -> tuple[str, ...]:
-        """The marks that end a message."""
+        """The marks that end a message and never stand inside one."""
+        section = self.syntax.section if self.syntax else ""
+        inside = "\n".join(
+            [self.thinking.gap, self.thinking.close, self.thinking.text_open, section, self.ends.call_tail]
+        )
+        return tuple(mark for mark in self._ends if mark not in inside)
+
+    @cached_property
+    def _ends(self) -> tuple[str, ...]:
+        """The marks that end a message, also those that may stand inside one (gpt-oss closes its reasoning so)."""
         return tuple(dict.fromkeys(mark for mark in (self.ends.text_stop, self.ends.call_stop) if mark))
 
     @cached_property
@@ -64,7 +73,7 @@ class Dialect:
         """Every control mark of the template: text from outside must never become one."""
         template = self.render.template
         written = "\n".join([*template.literals, self.ends.generation, template.bos, template.eos])
-        known = [template.bos, template.eos, self.thinking.open, self.thinking.close, *self.stops]
+        known = [template.bos, template.eos, self.thinking.open, self.thinking.close, *self._ends]
         return tuple(dict.fromkeys(mark for mark in (*marks_in(written), *known) if mark))
 
     @cached_property
@@ -78,8 +87,8 @@ class Dialect:
         closing |= set(marks_in(self.thinking.gap)) | (
             {self.syntax.section, self.syntax.close} if self.syntax else set()
         )
-        stops = tuple(dict.fromkeys(mark for mark in (*self.stops, template.eos) if mark))
-        return Reader(self.ends, self.thinking, self.syntax, stops, frozenset(closing - set(self.stops)))
+        stops = tuple(dict.fromkeys(mark for mark in (*self._ends, template.eos) if mark))
+        return Reader(self.ends, self.thinking, self.syntax, stops, frozenset(closing - set(stops)))
 
     @cached_property
     def _pieces(self) -> Pieces:
@@ -157,7 +166,7 @@ class Dialect:
         """Reads a message as it arrives."""
         thinking, syntax = self.thinking, self.syntax
         is_open = bool(thinking.open) and self.ends.generation.rstrip().endswith(thinking.open)
-        hidden = [*self.stops, *marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail)]
+        hidden = [*self._ends, *marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail)]
         section, close = (syntax.section, syntax.close) if syntax else ("", "")
         marks = StreamMarks(is_open, thinking.open, thinking.close, thinking.text_open, section, close, hidden)
         return Streamer(marks)

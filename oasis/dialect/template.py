@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from types import GeneratorType
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from jinja2 import TemplateError, TemplateSyntaxError, nodes
 from jinja2.ext import Extension
@@ -66,13 +66,12 @@ def _environment() -> SandboxedEnvironment:
 def _own_variables(tree: nodes.Template) -> set[str]:
     """What the template sets for itself: assigned somewhere and never asked whether the caller gave it."""
     assigned = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
-    asked = {test.node.name for test in tree.find_all(nodes.Test) if _asks(test.name, test.node)}
-    asked |= {test.node.name for test in tree.find_all(nodes.Filter) if _asks(test.name, test.node)}
+    tests: list[nodes.Test | nodes.Filter] = [*tree.find_all(nodes.Test), *tree.find_all(nodes.Filter)]
+    asked = {t.node.name for t in tests if t.name in _ASKING and isinstance(t.node, nodes.Name)}
     return assigned - asked
 
 
-def _asks(name: str, node: nodes.Node | None) -> TypeGuard[nodes.Name]:
-    return name in ("defined", "undefined", "default", "d") and isinstance(node, nodes.Name)
+_ASKING = frozenset({"defined", "undefined", "default", "d"})
 
 
 class Template:
