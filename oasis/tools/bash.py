@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from oasis.tools.workspace import Workspace
 DEFAULT_TIMEOUT_S = 120
 MAX_TIMEOUT_S = 3_600
 MAX_OUTPUT_BYTES = 1 << 30
+MAX_KEPT_BYTES = 1 << 30
 _LOOK_S = 0.1
 
 
@@ -48,6 +50,7 @@ class Ended:
 
 def _new_file(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_room(folder)
     number = 1 + len(list(folder.glob("bash-*")))
     while True:
         path = folder / f"bash-{number}.raw"
@@ -58,6 +61,20 @@ def _new_file(folder: Path) -> Path:
         except FileExistsError:
             pass
         number += 1
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the oldest outputs until what is left of them takes at most 1 GiB."""
+    kept: list[tuple[float, int, Path]] = []
+    for file in folder.glob("bash-*"):
+        with contextlib.suppress(OSError):
+            kept.append((file.stat().st_mtime, file.stat().st_size, file))
+    total_bytes = 0
+    for _, size, file in sorted(kept, reverse=True):
+        total_bytes += size
+        if total_bytes > MAX_KEPT_BYTES:
+            with contextlib.suppress(OSError):
+                file.unlink()
 
 
 async def _run(command: str, folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:

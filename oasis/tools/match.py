@@ -1,14 +1,15 @@
 """Find the text that a model wants to replace, and say what is there when it is not found."""
 
+import difflib
+import heapq
 import re
-from collections import Counter
 from dataclasses import dataclass
 
 from oasis.tools.clip import clip_line
 
 _RUN = re.compile(r"\s+|[^\s]+")
 _SPACE = r"[^\S\n]"
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 NEAR_LINES = 12
 MAX_LOOSE_WORDS = 2_000
 
@@ -66,23 +67,30 @@ def _trail(run: str) -> str:
 
 
 def nearest(text: str, old: str) -> tuple[int, list[str]]:
-    """The line, from 1, where something most like `old` begins, and those lines; (0, []) when nothing is like it."""
+    """The line, from 1, where something most like `old` begins, and those lines; (0, []) when nothing is like it.
+
+    The longest line of `old` is compared with all by the words they share, then the best of them letter by letter.
+    """
     lines, wanted = text.split("\n"), old.strip("\n").split("\n")
-    votes: Counter[int] = Counter()
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):
-        for word in set(_WORD.findall(line.casefold())):
-            places.setdefault(word, []).append(number)
-    for offset, line in enumerate(wanted[:NEAR_LINES]):
-        for word in set(_WORD.findall(line.casefold())):
-            at = places.get(word, ())
-            if len(at) <= 200:
-                votes.update({number - offset: 1000 // len(at) for number in at})
-    if not votes:
+    offset, anchor = max(enumerate(wanted[:NEAR_LINES]), key=lambda pair: len(pair[1].strip()))
+    words = set(_WORD.findall(anchor.casefold()))
+    scored = ((_shared(words, line), -number) for number, line in enumerate(lines))
+    close = [(score, number) for score, number in heapq.nlargest(30, scored) if score]
+    if not close:
         return 0, []
-    best = max(votes.values())
-    start = max(0, min(number for number, score in votes.items() if score == best))
+    best = max(close, key=lambda pair: (_likeness(anchor, lines[-pair[1]]), *pair))
+    start = max(0, -best[1] - offset)
     return start + 1, lines[start : start + min(len(wanted), NEAR_LINES)]
+
+
+def _shared(words: set[str], line: str) -> float:
+    """Share of words that both have, from 0 to 1."""
+    there = set(_WORD.findall(line.casefold()))
+    return 2 * len(words & there) / (len(words) + len(there) or 1)
+
+
+def _likeness(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a[:300].strip(), b[:300].strip(), autojunk=False).ratio()
 
 
 def difference(there: list[str], old: str) -> str:

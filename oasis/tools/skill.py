@@ -35,12 +35,11 @@ class Skills:
     def __init__(self, bundled: Path, packs: Sequence[Path] = (), project: Path | None = None) -> None:
         self._bundled_folder = bundled
         self._pack_folders = tuple(packs)
-        self._project_folders = tuple(project / name for name in PROJECT_FOLDERS) if project else ()
+        self._project_folders = tuple(_inside(project, name) for name in PROJECT_FOLDERS) if project else ()
 
     def folders(self) -> tuple[Path, ...]:
-        """Where skills are, for reading the further files of one."""
-        everywhere = (self._bundled_folder, *self._pack_folders, *self._project_folders)
-        return tuple(folder for folder in everywhere if folder.is_dir())
+        """Where skills outside of the project are, for reading the further files of one."""
+        return tuple(folder for folder in (self._bundled_folder, *self._pack_folders) if folder.is_dir())
 
     def lines_bundled(self) -> list[str]:
         """One line for each bundled skill, by name."""
@@ -73,11 +72,18 @@ class Skills:
         return dict(sorted({skill.name: skill for skill in reversed(skills)}.items()))
 
 
+def _inside(project: Path, name: str) -> Path:
+    """A folder of the project; one that a link leads out of it holds no skills."""
+    folder = (project / name).resolve()
+    return folder if folder.is_relative_to(project.resolve()) else project / name / "outside the project"
+
+
 def _found(folder: Path) -> list[Skill]:
-    """The skills in a folder by name; what is no valid skill is passed over."""
+    """The skills in a folder by name; what is no valid skill, or is linked from elsewhere, is passed over."""
     if not folder.is_dir():
         return []
-    read = (_read(file) for file in sorted(folder.glob("*/SKILL.md")))
+    files = (file for file in sorted(folder.glob("*/SKILL.md")) if file.resolve().is_relative_to(folder.resolve()))
+    read = (_read(file) for file in files)
     return [skill for skill in read if skill]
 
 

@@ -139,6 +139,14 @@ async def test_two_commands_at_once_do_not_share_a_file(project: Project):
     assert [{*Path(f[1]).read_text().split()} for f in files if f] == [{"a"}, {"b"}]
 
 
+async def test_old_outputs_make_room_for_new_ones(project: Project, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bash, "MAX_KEPT_BYTES", 50_000)
+    for _ in range(4):
+        await project.call("bash", command="seq 5000")
+    kept = sum(file.stat().st_size for file in project.workspace.spill.iterdir())
+    assert 23_893 <= kept <= 50_000 + 23_893
+
+
 async def test_a_command_with_a_nul_is_an_error_in_words(project: Project):
     outcome = await project.call("bash", command="echo \0")
     assert outcome.status is Status.ERROR

@@ -104,6 +104,14 @@ async def test_one_file_can_be_searched(project: Project):
     assert (await project.call("search", pattern="x", path="b.st")).text == "b.st\n  1: x\n[1 lines in 1 of 1 files]"
 
 
+async def test_a_spilled_output_can_be_searched(project: Project):
+    project.workspace.spill.mkdir()
+    spilled = project.workspace.spill / "bash-1.txt"
+    spilled.write_text("a\nneedle\n")
+    text = (await project.call("search", pattern="needle", path=str(spilled))).text
+    assert text == f"{spilled.as_posix()}\n  2: needle\n[1 lines in 1 of 1 files]"
+
+
 async def test_names_with_line_breaks_and_stray_bytes_do_no_harm(project: Project):
     if os.name == "nt":
         pytest.skip("no such names there")

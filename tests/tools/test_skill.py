@@ -1,5 +1,6 @@
 """`skill`: instructions as a tool result, bundled before a project's own."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,17 @@ def test_a_long_body_is_bounded_and_can_be_read_on(project: Project):
 def test_what_is_no_skill_is_passed_over(project: Project, text: str):
     project.put("skills/bad/SKILL.md", text)
     assert skills_of(project).lines_project() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+async def test_a_link_out_of_the_project_is_no_skill_and_opens_no_folder(project: Project, tmp_path: Path):
+    elsewhere = own(project, "own", folder="../elsewhere").parent.parent
+    (project.root / "skills").symlink_to(elsewhere)
+    project.put(".oasis/skills/x", "")
+    (project.root / ".oasis/skills/linked").symlink_to(elsewhere / "own")
+    skills = skills_of(project)
+    assert skills.lines_project() == []
+    assert skills.folders() == (resources.skills_folder(),)
 
 
 def test_many_skills_of_a_project_are_bounded(project: Project):
