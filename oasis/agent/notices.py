@@ -10,7 +10,7 @@ _FILE_CAP = 16_000
 _FILES_CAP = 48_000
 
 
-def first_notice(project: Path, today: date, skill_lines: str, files: Sequence[str] = ()) -> Notice:
+def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: Sequence[str] = ()) -> Notice:
     """The directory, the date the session began, AGENTS.md files (outermost first), `files`, the project's skills.
 
     `files` are relative to the project. Each file is cut at 16,000 characters, all of them at 48,000.
@@ -22,7 +22,7 @@ def first_notice(project: Path, today: date, skill_lines: str, files: Sequence[s
         room = max(0, room - len(part))
         parts.append(part)
     if skill_lines:
-        parts.append(f"Skills of this project (load one with the skill tool):\n{skill_lines}")
+        parts.append("\n".join(["Skills of this project (load one with the skill tool):", *skill_lines]))
     return Notice("\n\n".join(parts))
 
 

@@ -27,7 +27,10 @@ def link(chain: str, record: Record) -> tuple[bytes, str]:
 
 
 def read(lines: Iterator[bytes]) -> Iterator[tuple[Record | None, str, bool]]:
-    """(record, chain after it, does it follow from the one before) for each line without its end; record None where cut."""
+    """(record, chain after it, does it follow from the one before) for each line; record None where it was cut.
+
+    Lines come without their line feed.
+    """
     chain = _START
     for line in lines:
         body, tail = line[:-_TAIL], line[-_TAIL:]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from oasis.agent.folders import sessions_folder
 from oasis.agent.session import Kept
@@ -41,7 +41,7 @@ def about(path: Path) -> dict[str, Any]:
             record = json.loads(file.readline())
     except (OSError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
+    return cast(dict[str, Any], record) if isinstance(record, dict) else {}
 
 
 def first_task(kept: Kept) -> str:

@@ -129,7 +129,5 @@ async def _computed(client: LlamaClient, ids: list[int], slot: int | None) -> in
     body = {"prompt": ids, "n_predict": 1, "stream": True, "cache_prompt": True}
     if slot is not None:
         body["id_slot"] = slot
-    last: Mapping[str, Any] = {}
-    async for last in client.complete(json.dumps(body).encode()):
-        pass
-    return int(last["timings"]["prompt_n"])
+    chunks = [chunk async for chunk in client.complete(json.dumps(body).encode())]
+    return int(chunks[-1]["timings"]["prompt_n"])

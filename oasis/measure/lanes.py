@@ -19,7 +19,8 @@ from oasis.measure.job import Job, Step
 from oasis.measure.ledger import Ledger, Row
 from oasis.measure.record import Recorder
 from oasis.models.base import Model
-from oasis.models.chat import ChatModel, message_object
+from oasis.models.chat import ChatModel
+from oasis.models.chat_messages import message_object
 from oasis.models.replay import Forcing, ReplayModel
 from oasis.models.tokens import TokenModel
 

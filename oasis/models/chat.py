@@ -4,61 +4,38 @@ The model's message goes back as it came, reasoning included, under the field na
 prompt the server reuses is then up to its chat template.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from oasis.core.events import Prefill, Reasoning, Text
-from oasis.core.fold import Message, fold
-from oasis.core.items import Assistant, Item, NewItem, Stop, ToolCall
-from oasis.core.prefix import Prefix
-from oasis.core.transcript import Chunk, Encoder, Request
-from oasis.core.usage import Usage
+from oasis.core.items import Assistant, Stop, ToolCall
+from oasis.core.transcript import Encoder, Request
 from oasis.engine.faults import explained, refusal, reported
 from oasis.engine.http import connect, no_read_limit
 from oasis.engine.sse import DONE, events, shown
 from oasis.errors import ServerFault, ServerUnreachable
 from oasis.models.base import Lane, Reply, Sampling
 from oasis.models.call_ids import call_ids
+from oasis.models.chat_chunk import (
+    REASONING_FIELDS,
+    CallPiece,
+    ChatChunk,
+    Delta,
+    Function,
+    Timings,
+    TokenCounts,
+    usage_of,
+)
+from oasis.models.chat_messages import ChatEncoder, encoded, message_object
 
 if TYPE_CHECKING:
     import httpx
 
-REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-
-
-class ChatEncoder:
-    """Writes each message as one JSON object."""
-
-    async def head(self, prefix: Prefix) -> Chunk:
-        return Chunk(_object({"role": "system", "content": prefix.system}), None)
-
-    async def batch(self, prefix: Prefix, history: Sequence[Item], new: Sequence[NewItem]) -> Chunk:
-        del prefix
-        last = history[-1] if history else None
-        answers_calls = isinstance(last, Assistant) and b'"tool_calls":' in last.wire
-        return Chunk(b",".join(_object(_message(m, answers_calls)) for m in fold(new)), None)
-
-
-def _message(message: Message, answers_calls: bool) -> dict[str, Any]:
-    """The message for the server. A call written in text was none for the server: its output goes as the user's."""
-    if message.is_output and answers_calls:
-        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-    text = f"Output of {message.name}:\n{message.text}" if message.is_output else message.text
-    return {"role": "user", "content": text}
-
-
-def _object(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-@dataclass
-class _Call:
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
+_PATH = "/v1/chat/completions"
 
 
 @dataclass
@@ -68,29 +45,40 @@ class _Received:
     text: str = ""
     reasoning: str = ""
     reasoning_field: str = REASONING_FIELDS[0]
-    calls: dict[int, _Call] = field(default_factory=dict[int, _Call])
+    calls: dict[int, CallPiece] = field(default_factory=dict[int, CallPiece])
     finish: str = ""
-    usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    timings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    counts: TokenCounts | None = None
+    timings: Timings | None = None
 
-    def take(self, delta: Mapping[str, Any]) -> list[Reasoning | Text]:
+    def take(self, chunk: ChatChunk) -> list[Reasoning | Text]:
+        """Add what a chunk brings; what of it is to be shown."""
+        self.counts = chunk.usage or self.counts
+        self.timings = chunk.timings or self.timings
         parts: list[Reasoning | Text] = []
-        for name in REASONING_FIELDS:
-            if delta.get(name):
-                self.reasoning_field = name
-                self.reasoning += delta[name]
-                parts.append(Reasoning(delta[name]))
-        if delta.get("content"):
-            self.text += delta["content"]
-            parts.append(Text(delta["content"]))
-        for position, call in enumerate(delta.get("tool_calls") or []):
-            index = call.get("index")
-            held = self.calls.setdefault(position if index is None else index, _Call())
-            function = call.get("function") or {}
-            held.id = call.get("id") or held.id
-            held.name += function.get("name") or ""
-            held.arguments += function.get("arguments") or ""
+        for choice in chunk.choices:
+            self.finish = choice.finish_reason or self.finish
+            parts += self._take_texts(choice.delta)
+            for position, piece in enumerate(choice.delta.tool_calls or ()):
+                self._take_call(position if piece.index is None else piece.index, piece)
         return parts
+
+    def _take_texts(self, delta: Delta) -> list[Reasoning | Text]:
+        parts: list[Reasoning | Text] = []
+        name = next((name for name in REASONING_FIELDS if getattr(delta, name)), "")
+        if name:
+            self.reasoning_field = name
+            self.reasoning += getattr(delta, name)
+            parts.append(Reasoning(getattr(delta, name)))
+        if delta.content:
+            self.text += delta.content
+            parts.append(Text(delta.content))
+        return parts
+
+    def _take_call(self, index: int, piece: CallPiece) -> None:
+        held = self.calls.setdefault(index, CallPiece(function=Function(name="", arguments="")))
+        held.id = piece.id or held.id
+        held.function.name = (held.function.name or "") + (piece.function.name or "")
+        held.function.arguments = (held.function.arguments or "") + (piece.function.arguments or "")
 
 
 class ChatModel:
@@ -136,27 +124,21 @@ class ChatModel:
         sampling: Sampling = Sampling(),  # noqa: B008 (frozen)
     ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         self._received = received = _Received()
-        is_done = False
         async with aclosing(self._chunks(self._body(request, sampling))) as chunks:
             async for chunk in chunks:
-                received.usage = chunk.get("usage") or received.usage
-                received.timings = chunk.get("timings") or received.timings
-                if progress := chunk.get("prompt_progress"):
-                    yield Prefill(progress["total"], progress["cache"], progress["processed"])
-                for choice in chunk.get("choices") or []:
-                    received.finish = choice.get("finish_reason") or received.finish
-                    is_done = is_done or bool(received.finish)
-                    for part in received.take(choice.get("delta") or {}):
-                        yield part
-        if not is_done:
+                if progress := chunk.prompt_progress:
+                    yield Prefill(progress.total, progress.cache, progress.processed)
+                for part in received.take(chunk):
+                    yield part
+        if not received.finish:
             raise ServerUnreachable(f"The server at {self.base_url} ended the stream before the message was complete.")
-        yield Reply(self._message(request), _usage(received))
+        yield Reply(self._message(request), usage_of(received.timings, received.counts))
 
     def partial(self) -> Assistant:
         """What had come when the stream was closed. No call of it is run."""
         received = self._received
         text = received.text or "(interrupted)"
-        wire = _object(message_object(text, received.reasoning, (), received.reasoning_field))
+        wire = encoded(message_object(text, received.reasoning, (), received.reasoning_field))
         return Assistant(received.text, received.reasoning, (), Stop.CANCELLED, wire)
 
     async def close(self) -> None:
@@ -172,9 +154,10 @@ class ChatModel:
         is_cut = received.finish == "length"
         fault = "the message was cut off before the call was complete" if is_cut else ""
         calls = tuple(
-            ToolCall(c.id or next_id(), c.name, c.arguments or "{}", fault) for _, c in sorted(received.calls.items())
+            ToolCall(held.id or next_id(), held.function.name or "", held.function.arguments or "{}", fault)
+            for _, held in sorted(received.calls.items())
         )
-        wire = _object(message_object(received.text, received.reasoning, calls, received.reasoning_field))
+        wire = encoded(message_object(received.text, received.reasoning, calls, received.reasoning_field))
         text = received.text
         if not calls and not is_cut:
             found = find_loose(received.text, request.prefix.tools)
@@ -194,80 +177,32 @@ class ChatModel:
                 # llama.cpp takes a grammar beside tools with this only; the prompt stays the same
                 settings["tool_choice"] = "none"
         tools = b",".join(tool.wire for tool in request.prefix.tools)
-        body = _object(settings)[:-1] + b',"messages":[' + request.wire + b"]"
+        body = encoded(settings)[:-1] + b',"messages":[' + request.wire + b"]"
         return body + (b',"tools":[' + tools + b"]}" if tools else b"}")
 
-    async def _chunks(self, body: bytes) -> AsyncGenerator[dict[str, Any], None]:
+    async def _chunks(self, body: bytes) -> AsyncGenerator[ChatChunk, None]:
         if self._http is None:
             self._http = connect(self.base_url, api_key=self._api_key)
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-        url = "/v1/chat/completions"
+        asked = self._http.stream("POST", _PATH, content=body, headers=headers, timeout=no_read_limit())
         with explained(self.base_url):
-            async with self._http.stream(
-                "POST", url, content=body, headers=headers, timeout=no_read_limit()
-            ) as response:
+            async with asked as response:
                 if response.status_code >= 400:
-                    raise refusal(
-                        response.status_code, (await response.aread()).decode(errors="replace"), self.base_url
-                    )
+                    said = (await response.aread()).decode(errors="replace")
+                    raise refusal(response.status_code, said, self.base_url)
                 async with aclosing(events(response)) as stream:
                     async for data in stream:
                         if data == DONE:
                             return
                         yield self._chunk(data)
 
-    def _chunk(self, data: str) -> dict[str, Any]:
+    def _chunk(self, data: str) -> ChatChunk:
         try:
-            chunk: Any = json.loads(data)
-        except ValueError:
-            chunk = None
-        if not isinstance(chunk, dict):
+            chunk = ChatChunk.model_validate_json(data)
+        except ValidationError as error:
             raise ServerFault(
-                f"The server at {self.base_url} sent {shown(data)} in a stream of JSON. Check the address."
-            )
-        if chunk.get("error"):
-            raise reported(chunk, self.base_url)
+                f"The server at {self.base_url} sent {shown(data)} in a stream of chat chunks. Check the address."
+            ) from error
+        if chunk.error:
+            raise reported({"error": chunk.error}, self.base_url)
         return chunk
-
-
-def message_object(
-    text: str, reasoning: str, calls: Sequence[ToolCall], reasoning_field: str = REASONING_FIELDS[0]
-) -> dict[str, Any]:
-    """A message of the model as it is sent again.
-
-    Arguments that are no JSON object are wrapped: servers refuse them for good.
-    """
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if reasoning:
-        message[reasoning_field] = reasoning
-    if calls:
-        message["tool_calls"] = [
-            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": _parsable(c.arguments)}}
-            for c in calls
-        ]
-    return message
-
-
-def _parsable(arguments: str) -> str:
-    try:
-        is_object = isinstance(json.loads(arguments), dict)
-    except ValueError:
-        is_object = False
-    return arguments if is_object else json.dumps({"malformed": arguments}, ensure_ascii=False)
-
-
-def _usage(received: _Received) -> Usage:
-    """llama.cpp's `timings` where they are; otherwise `usage`, whose cached tokens not every server tells."""
-    if timings := received.timings:
-        computed, cached = int(timings["prompt_n"]), int(timings.get("cache_n", 0))
-        decoded, prefill_ms = int(timings["predicted_n"]), float(timings["prompt_ms"])
-        return Usage(computed + cached, cached, decoded, prefill_ms, float(timings["predicted_ms"]))
-    usage = received.usage
-    details = usage.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens")
-    return Usage(
-        int(usage.get("prompt_tokens", 0)),
-        int(cached or 0),
-        int(usage.get("completion_tokens", 0)),
-        is_cache_known=cached is not None,
-    )

@@ -30,7 +30,7 @@ class Connection:
 
 
 async def connect(settings: Settings, lane: Lane | None = None) -> Connection:
-    """Connect as the settings say: their server, their model file on the embedded engine, or what is found here.
+    """Connect as the settings say: their server, their model file on the embedded engine, or what is found.
 
     `lane` None: token ids where the server and the template allow it.
     Raises ConfigError where nothing was found, EngineFault, ServerFault.
@@ -90,8 +90,8 @@ async def _to_server(url: str, settings: Settings, lane: Lane | None, notes: lis
         raise ConfigError(f"The token lane needs a llama.cpp server; {url} is {found.kind}. Leave out --lane.")
     name = settings.model or next(iter(found.models), "")
     notes.append(
-        f"{found.kind} at {found.url}, model {name or 'unnamed'}: chat lane. Its template is not shown, so the reuse to "
-        "expect is not known; within a turn only appending is done."
+        f"{found.kind} at {found.url}, model {name or 'unnamed'}: chat lane. Its template is not shown, so the reuse "
+        "to expect is not known; messages are only ever appended."
     )
     model = ChatModel(
         found.url, name, identity=f"chat {name}", api_key=settings.api_key, context_tokens=settings.context or None

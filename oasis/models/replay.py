@@ -19,7 +19,7 @@ from oasis.dialect.dialect import Dialect
 from oasis.engine.llama import LlamaClient
 from oasis.errors import ServerFault
 from oasis.models.base import Lane, Model, Reply, Sampling
-from oasis.models.chat import message_object
+from oasis.models.chat_messages import message_object
 
 _ASKED = User("x")
 _STAND_IN = "zqargumentsqz"

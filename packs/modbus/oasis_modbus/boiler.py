@@ -1,7 +1,11 @@
 """A simulated boiler station on Modbus TCP: what demonstrations and tests read."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pymodbus.server import ModbusTcpServer
 
 UNIT = 1
 
@@ -17,7 +21,7 @@ burner hours (two registers, high word second)."""
 
 
 @asynccontextmanager
-async def running_boiler() -> AsyncIterator[str]:
+async def running_boiler() -> AsyncGenerator[str, None]:
     """Run the boiler on a free loopback port; gives its URL, `modbus://127.0.0.1:PORT/1`."""
     from pymodbus.server import ModbusTcpServer  # noqa: PLC0415
     from pymodbus.simulator import DataType, SimData, SimDevice  # noqa: PLC0415
@@ -32,7 +36,13 @@ async def running_boiler() -> AsyncIterator[str]:
     server = ModbusTcpServer(device, address=("127.0.0.1", 0))
     await server.serve_forever(background=True)
     try:
-        port = server.transport.sockets[0].getsockname()[1]
+        port = _port(server)
         yield f"modbus://127.0.0.1:{port}/{UNIT}"
     finally:
         await server.shutdown()
+
+
+def _port(server: "ModbusTcpServer") -> int:
+    """The port the system chose; pymodbus keeps the asyncio server in `transport`."""
+    listener: Any = server.transport
+    return int(listener.sockets[0].getsockname()[1])
