@@ -1,5 +1,6 @@
 """The main job, small: a boiler on Modbus, a task done step by step, and what each step cost."""
 
+import importlib.util
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -92,14 +93,10 @@ def without_reuse_ms(costs: Sequence[Told]) -> float:
 
 
 def _boiler() -> Callable[[], AbstractAsyncContextManager[str]]:
-    try:
-        import pymodbus  # noqa: F401, PLC0415
-        from oasis_modbus.boiler import running_boiler  # noqa: PLC0415
-    except ImportError as error:
-        raise ConfigError(
-            f"The demonstration needs the Modbus pack ({error.name} is missing): "
-            "pip install 'oasis-agent[modbus,engine]'."
-        ) from error
+    if importlib.util.find_spec("pymodbus") is None:
+        raise ConfigError("The demonstration needs the Modbus pack: pip install 'oasis-agent[modbus,engine]'.")
+    from oasis_modbus.boiler import running_boiler  # noqa: PLC0415
+
     return running_boiler
 
 
