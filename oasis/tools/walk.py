@@ -3,8 +3,10 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 ALWAYS_LEFT_OUT = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
@@ -31,15 +33,21 @@ class Ignored:
                 return answer
         return False
 
-    def _spec(self, folder: Path) -> GitIgnoreSpec | None:
+    def _spec(self, folder: Path) -> "GitIgnoreSpec | None":
         if folder not in self._specs:
-            file = folder / ".gitignore"
             try:
-                text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-                self._specs[folder] = GitIgnoreSpec.from_lines(text.splitlines()) if text.strip() else None
+                self._specs[folder] = _parsed(folder / ".gitignore")
             except (OSError, ValueError):
                 self._specs[folder] = None
         return self._specs[folder]
+
+
+def _parsed(file: Path) -> "GitIgnoreSpec | None":
+    if not file.is_file():
+        return None
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+
+    return GitIgnoreSpec.from_lines(file.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
 def entries(root: Path, folder: Path, ignored: Ignored | None = None) -> list[os.DirEntry[str]]:
