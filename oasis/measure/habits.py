@@ -40,7 +40,7 @@ def pruned(messages: Messages, step: int) -> Messages:
     """Tool outputs older than the newest KEPT_OUTPUTS give way to a placeholder."""
     del step
     kept = copy.deepcopy(messages)
-    outputs = [message for message in kept if message["role"] == "tool"]
+    outputs = [message for message in kept if message["role"] == "tool" or message["content"].startswith("Output of ")]
     for message in outputs[:-KEPT_OUTPUTS]:
         message["content"] = PRUNED
     return kept

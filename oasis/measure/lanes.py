@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from oasis.agent.session import Session
-from oasis.core.fold import fold
 from oasis.core.items import Assistant, NewItem, Notice, ToolOutput
 from oasis.core.prefix import Prefix
+from oasis.core.transcript import Chunk
 from oasis.engine.llama import LlamaClient
 from oasis.measure.ask import ask
 from oasis.measure.blame import blame
 from oasis.measure.count import ChatCount, new_ids
 from oasis.measure.habits import HABITS, Messages, Sender
-from oasis.measure.job import Job, Step
+from oasis.measure.job import Job
 from oasis.measure.ledger import Ledger, Row
 from oasis.measure.record import Recorder
 from oasis.models.base import Model
 from oasis.models.chat import ChatModel
-from oasis.models.chat_messages import message_object
+from oasis.models.chat_messages import ChatEncoder
 from oasis.models.replay import Forcing, ReplayModel
 from oasis.models.tokens import TokenModel
 
@@ -77,21 +77,26 @@ async def chat_lane(rig: Rig) -> Ledger:
 
 async def habit_lane(rig: Rig, name: str) -> Ledger:
     """The same job by a harness with one ordinary habit, over the chat API."""
-    ledger, forcing = Ledger(name), Forcing(rig.client, rig.tokens.dialect)
-    messages: Messages = [{"role": "system", "content": rig.prefix.system}]
+    ledger, forcing, encoder = Ledger(name), Forcing(rig.client, rig.tokens.dialect), ChatEncoder()
     tools = [tool.function() for tool in rig.prefix.tools]
+    messages = _objects(await encoder.head(rig.prefix))
+    said: list[Assistant] = []
     written: list[str] = []
     async with Sender(rig.recorder.url, tools, rig.chat.extra) as sender:
         for step in rig.job.steps:
-            messages += _chat_messages(step)
+            messages += _objects(await encoder.batch(rig.prefix, said, step.new))
             text = forcing.text(rig.prefix, step.written)
             answer = await sender.send(HABITS[name](messages, step.number), await forcing.sampling(text))
-            said = step.written
-            messages.append(message_object(said.text, said.reasoning, said.calls))
+            said = [forcing.as_sent(step.written, text)]
+            messages += _objects(Chunk(said[0].wire, None))
             written.append(text)
             ledger.rows.append(Row.of(step.number, answer.usage, _UNCOUNTED))
     await _count_chat(rig, ledger, written)
     return ledger
+
+
+def _objects(chunk: Chunk) -> Messages:
+    return json.loads(b"[" + chunk.wire + b"]")
 
 
 async def _follow(job: Job, model: ReplayModel, session: Session, ledger: Ledger) -> None:
@@ -123,15 +128,6 @@ def answering(new: Sequence[NewItem], last: Assistant | None) -> list[NewItem]:
         else:
             items.append(Notice(item.text))
     return items
-
-
-def _chat_messages(step: Step) -> Messages:
-    return [
-        {"role": "tool", "tool_call_id": m.call_id, "content": m.text}
-        if m.is_output
-        else {"role": "user", "content": m.text}
-        for m in fold(step.new)
-    ]
 
 
 async def _count_chat(rig: Rig, ledger: Ledger, written: Sequence[str]) -> None:

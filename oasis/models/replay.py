@@ -19,7 +19,7 @@ from oasis.dialect.dialect import Dialect
 from oasis.engine.llama import LlamaClient
 from oasis.errors import ServerFault
 from oasis.models.base import Lane, Model, Reply, Sampling
-from oasis.models.chat_messages import message_object
+from oasis.models.chat_messages import encoded, message_object
 
 _ASKED = User("x")
 _STAND_IN = "zqargumentsqz"
@@ -62,7 +62,17 @@ class ReplayModel:
                     continue
                 self._played += 1
                 self.written.append(text)
-                yield Reply(_kept(text, recorded, part.message, self.lane), part.usage)
+                yield Reply(self._kept(text, recorded, part.message), part.usage)
+
+    def _kept(self, text: str, recorded: Assistant, got: Assistant) -> Assistant:
+        """The message to go on with, once it is sure that the server wrote `text`."""
+        if self.lane is Lane.TOKENS:
+            if not got.raw.startswith(text):
+                raise ServerFault(_not_forced(text, got.raw))
+            return got
+        if recorded.text.strip() not in got.text:
+            raise ServerFault(_not_forced(recorded.text, got.text))
+        return self._forcing.as_sent(recorded, text)
 
     def partial(self) -> Assistant:
         """What had come of the message when the stream was closed. The message is not decoded again."""
@@ -88,6 +98,14 @@ class Forcing:
         """Settings under which `text` is all that can be decoded, cut into tokens as the server cuts it."""
         ids = await self._client.tokenize(text, True)
         return Sampling(temperature=0.0, grammar="root ::= " + (" ".join(f"<[{i}]>" for i in ids) or '""'))
+
+    def as_sent(self, recorded: Assistant, text: str) -> Assistant:
+        """The message as a chat request holds it: calls apart, or in the text where the template shows none."""
+        if self._dialect.render.form.shows_calls:
+            message = message_object(recorded.text, recorded.reasoning, recorded.calls)
+        else:
+            message = message_object(text, "", ())
+        return replace(recorded, wire=encoded(message))
 
 
 def written(dialect: Dialect, prefix: Prefix, message: Assistant) -> str:
@@ -115,18 +133,6 @@ def _with_object(call: ToolCall) -> ToolCall:
     except ValueError:
         is_object = False
     return call if is_object else replace(call, arguments=json.dumps({_STAND_IN: _STAND_IN}))
-
-
-def _kept(text: str, recorded: Assistant, got: Assistant, lane: Lane) -> Assistant:
-    """The message to go on with, once it is sure that the server wrote `text`."""
-    if lane is Lane.TOKENS:
-        if not got.raw.startswith(text):
-            raise ServerFault(_not_forced(text, got.raw))
-        return got
-    if recorded.text.strip() not in got.text:
-        raise ServerFault(_not_forced(recorded.text, got.text))
-    wire = message_object(recorded.text, recorded.reasoning, recorded.calls)
-    return replace(recorded, wire=json.dumps(wire, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _not_forced(wanted: str, got: str) -> str:
