@@ -48,17 +48,15 @@ def _pairs(dialect: Dialect) -> Iterator[tuple[str, str, str]]:
     yield from _inside([*head, *batch])
     if head and batch:
         yield head[-1].text, batch[0].text, "head and first message"
-    prompt = dialect.rendering(PREFIX, history)
     for step in conversation(dialect.render.form.is_parallel):
         after = dialect.rendering(PREFIX, [*history, step.message, *step.new])
-        raw = template_raw(dialect, history, step.message, prompt, after) or dialect.ends.text_stop
+        raw = template_raw(dialect, history, step.message, after) or dialect.ends.text_stop
         history.append(replace(step.message, raw=raw))
         batch = dialect.batch(PREFIX, history, step.new)
         if raw and batch:
             yield raw, batch[0].text, "the model's message and what follows"
         yield from _inside(batch)
         history += step.new
-        prompt = after
 
 
 def _inside(parts: list[Part]) -> Iterator[tuple[str, str, str]]:

@@ -118,16 +118,22 @@ def _verify(dialect: Dialect) -> Iterator[str]:
         yield "the template shows calls in a way that cannot be read back"
     for number, step in enumerate(conversation(dialect.render.form.is_parallel), 1):
         after = dialect.rendering(PREFIX, [*history, step.message, *step.new])
-        raw = template_raw(dialect, history, step.message, before, after)
+        raw = template_raw(dialect, history, step.message, after)
         prompts = _Prompts(before, after, raw)
         yield from (f"step {number}: {fault}" for fault in _verify_step(dialect, history, step, prompts))
         history += [replace(step.message, raw=raw or ""), *step.new]
         before = after
 
 
-def template_raw(dialect: Dialect, history: Sequence[Item], message: Assistant, before: str, after: str) -> str | None:
-    """The message as the template writes it after `before`, up to the stop; None where it rewrites."""
-    shown = dialect.rendering_closed(PREFIX, [*history, message])
+def template_raw(
+    dialect: Dialect, history: Sequence[Item], message: Assistant, after: str, prefix: Prefix = PREFIX
+) -> str | None:
+    """The message as the template writes it after `history`, up to the stop; None where it rewrites.
+
+    `after` is the prompt that follows it.
+    """
+    before = dialect.rendering(prefix, history)
+    shown = dialect.rendering_closed(prefix, [*history, message])
     if not after.startswith(before) or not shown.startswith(before):
         return None
     same = before_mark(shown, common_start(shown, after))

@@ -27,6 +27,7 @@ from oasis.dialect.entries import (
     output,
     user,
 )
+from oasis.dialect.simpler import simpler
 from oasis.dialect.template import Refused, Template
 from oasis.errors import DialectFault
 
@@ -121,9 +122,15 @@ class Renderer:
         self.template, self.form, self.kwargs = template, form, dict(kwargs)
 
     def __call__(self, entries: Sequence[Entry], tools: Sequence[ToolSpec] = SPECS, is_open: bool = True) -> str:
-        """The prompt. Raises Refused."""
-        listed = [tool.function() for tool in tools] if self.form.lists_tools else []
-        return self.template.render(self.form.messages(entries), listed, is_open, self.kwargs)
+        """The prompt; tools the template stumbles over are given in simpler words. Raises Refused."""
+        listed: list[dict[str, Any]] = [tool.function() for tool in tools] if self.form.lists_tools else []
+        messages = self.form.messages(entries)
+        try:
+            return self.template.render(messages, listed, is_open, self.kwargs)
+        except Refused:
+            if not listed:
+                raise
+            return self.template.render(messages, simpler(listed), is_open, self.kwargs)
 
 
 def find_form(template: Template, kwargs: Mapping[str, Any]) -> Form:

@@ -133,7 +133,11 @@ def kept_history(template: str) -> dict[str, Any]:
 
 def expected_reuse(template: str, kwargs: Mapping[str, Any] | None = None) -> Reuse:
     """What reuse to expect of a server that renders with these arguments. Raises DialectFault."""
-    render = renderer(template, kwargs)
+    return reuse_of(renderer(template, kwargs))
+
+
+def reuse_of(render: Renderer) -> Reuse:
+    """What reuse to expect; none where the template refuses a conversation with tools."""
     try:
         return measure_reuse(render)
     except Refused:

@@ -11,7 +11,7 @@ from oasis.dialect.dialect import Dialect
 from oasis.dialect.ends import find_ends
 from oasis.dialect.entries import BASE, END, KEY, NAME, OTHER_NAME, OUT, SPECS, TWO, Call, Entry, model, user
 from oasis.dialect.form import Renderer, find_form
-from oasis.dialect.history import default_kwargs, history_kwargs, measure_reuse
+from oasis.dialect.history import default_kwargs, history_kwargs, reuse_of
 from oasis.dialect.template import Refused, Template
 from oasis.dialect.thinking import find_thinking
 from oasis.errors import DialectFault
@@ -42,16 +42,9 @@ def _inferred(render: Renderer) -> Dialect:
     ends = find_ends(render)
     thinking = find_thinking(render, ends)
     syntax = find_syntax(render, ends, thinking)
-    repeats, any_id, appends = _repeats_tools(render), _takes_any_id(render), _is_appending(render)
+    repeats, any_id, appends = _repeats_tools(render), _takes_any_id(render), reuse_of(render).appends
     dialect = Dialect(render, ends, thinking, syntax, True, repeats, any_id, appends)
     return replace(dialect, is_static=_is_static(dialect))
-
-
-def _is_appending(render: Renderer) -> bool:
-    try:
-        return measure_reuse(render).appends
-    except Refused:
-        return False
 
 
 def _takes_any_id(render: Renderer) -> bool:

@@ -193,9 +193,14 @@ def _head(render: Renderer, prefix: Prefix) -> list[Part]:
 
 
 def _common(render: Renderer, system: str, tools: Sequence[ToolSpec]) -> str:
-    """What two renderings with different users both begin with."""
+    """What renderings with different users, one of them blank, all begin with."""
     one, other = (render([*system_entry(system), user(text)], tools) for text in ("AAA", "ZZZ"))
-    return one[: common_start(one, other)]
+    same = one[: common_start(one, other)]
+    try:
+        blank = render([*system_entry(system), user("")], tools)
+    except Refused:
+        return same
+    return same[: common_start(same, blank)]
 
 
 def _entry(message: Message, text: str) -> Entry:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from oasis.dialect.check import check
 from oasis.dialect.dialect import Dialect
-from oasis.dialect.history import Reuse, default_kwargs, expected_reuse, kept_history, measure_reuse
+from oasis.dialect.history import Reuse, default_kwargs, expected_reuse, kept_history, reuse_of
 from oasis.dialect.infer import infer
 from oasis.errors import DialectFault
 
@@ -58,7 +58,7 @@ def examine(name: str, template: str, bos: str = "<s>", eos: str = "</s>") -> Re
     if dialect:
         given = default_kwargs(dialect.render.template, None)
         kept = {name: value for name, value in dialect.render.kwargs.items() if name not in given}
-        return Report(name, "chat" if reason else "tokens", reason, dialect, measure_reuse(dialect.render), kept)
+        return Report(name, "chat" if reason else "tokens", reason, dialect, reuse_of(dialect.render), kept)
     try:
         kept = kept_history(template)
         return Report(name, "chat", reason, None, expected_reuse(template, kept), kept)
