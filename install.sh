@@ -299,7 +299,7 @@ install_wheel() {
             "Where the embedded engine (xllamacpp) is not to be had, leave it out: --extras modbus"
     fi
     # The same version with other contents is not an update to pip.
-    pip_in "$venv" install --quiet --force-reinstall --no-deps "$wheel" || fail "pip could not install $wheel."
+    [ "$is_first" = yes ] || pip_in "$venv" install --quiet --force-reinstall --no-deps "$wheel" || fail "pip could not install $wheel."
 }
 
 install_for_user() {
