@@ -14,6 +14,7 @@ from oasis.errors import ConfigError
 from oasis.measure.blame import common_ids
 from oasis.models.tokens import TokenModel
 
+CLOSING = "end of the head"
 BYTES_PER_TOKEN = 4
 """For the estimate made where no tokeniser is at hand; said as such wherever it is shown."""
 
@@ -54,17 +55,18 @@ def estimate(prefix: Prefix) -> list[PartCost]:
 async def count(model: TokenModel, prefix: Prefix, *, prefill: bool) -> list[PartCost]:
     """The parts with the tokens that this model's dialect and tokeniser make of them.
 
-    A part's tokens end where the head with the next part leaves it. With `prefill` each part is computed cold, one
-    after another in the model's slot, and `cold_ms` is what the server says that took.
+    A part's tokens end where a head with another part in the next one's place leaves it; what closes the head is a
+    part of its own. With `prefill` each part is computed cold, one after another in the model's slot, and `cold_ms` is
+    what the server says that took.
     """
     whole = await _head(model, prefix)
-    ends = [common_ids(await _head(model, grown), whole) for _, grown in parts(prefix)[:-1]]
+    ends = [common_ids(await _head(model, _with_other(grown)), whole) for _, grown in parts(prefix)]
     ends.append(len(whole))
     times = await _prefill(model.client, model.slot, whole, ends) if prefill else [None] * len(ends)
-    starts_and_ends = pairwise([0, *ends])
+    named = [*_own_bytes(prefix), (CLOSING, 0)]
     return [
         PartCost(name, size, end - start, time)
-        for (name, size), (start, end), time in zip(_own_bytes(prefix), starts_and_ends, times, strict=True)
+        for (name, size), (start, end), time in zip(named, pairwise([0, *ends]), times, strict=True)
     ]
 
 
@@ -92,6 +94,11 @@ def frozen_prefix(frozen: bytes, source: str) -> Prefix:
 
 def _own_bytes(prefix: Prefix) -> list[tuple[str, int]]:
     return [("system text", len(prefix.system.encode())), *((tool.name, len(tool.wire)) for tool in prefix.tools)]
+
+
+def _with_other(prefix: Prefix) -> Prefix:
+    """The prefix with one more tool, unlike any other."""
+    return Prefix(prefix.system, (*prefix.tools, ToolSpec("\N{SNOWMAN}", "\N{SNOWMAN}", {"type": "object"})))
 
 
 async def _head(model: TokenModel, prefix: Prefix) -> list[int]:
@@ -122,7 +129,7 @@ def _place(frozen: bytes, now: bytes) -> str:
         return f"tool {names[0]}"
     if len(names) == 2:
         return f"tool {line}: {names[0]} became {names[1]}"
-    return f"after the last tool of the {'frozen head' if len(frozen) < len(now) else 'head now'}"
+    return f"what follows the last tool of the {'frozen head' if len(frozen) < len(now) else 'head now'}"
 
 
 def _name(line: bytes) -> str:
