@@ -142,10 +142,10 @@ def template_raw(
     if same < len(shown.rstrip()) and stop and stop not in raw and stop in after[len(before) :]:
         raw = after[len(before) : after.index(stop, len(before)) + len(stop)]  # written otherwise when not the last
     is_whole = all(one.name in raw for one in message.calls) if message.calls else message.text in raw
-    return _to_stop(dialect, message, raw) if is_whole else None
+    return to_stop(dialect, message, raw) if is_whole else None
 
 
-def _to_stop(dialect: Dialect, message: Assistant, raw: str) -> str:
+def to_stop(dialect: Dialect, message: Assistant, raw: str) -> str:
     """The message up to the stop after what was said."""
     stop = dialect.ends.call_stop if message.calls else dialect.ends.text_stop
     said_at = raw.rfind(message.calls[-1].name if message.calls else message.text)
@@ -198,7 +198,7 @@ def _alone(dialect: Dialect, message: Assistant) -> str:
     first: list[Item] = [User("Go.")]
     before = dialect.rendering(PREFIX, first)
     shown = dialect.rendering_closed(PREFIX, [*first, message])
-    return _to_stop(dialect, message, shown[len(before) :]) if shown.startswith(before) else ""
+    return to_stop(dialect, message, shown[len(before) :]) if shown.startswith(before) else ""
 
 
 def _verify_parse(dialect: Dialect, message: Assistant, raw: str) -> Iterator[str]:

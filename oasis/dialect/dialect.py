@@ -66,7 +66,9 @@ class Dialect:
     @cached_property
     def _ends(self) -> tuple[str, ...]:
         """The marks that end a message, also those that may stand inside one (gpt-oss closes its reasoning so)."""
-        return tuple(dict.fromkeys(mark for mark in (self.ends.text_stop, self.ends.call_stop) if mark))
+        return tuple(
+            dict.fromkeys(mark for mark in (self.ends.text_stop, self.ends.call_stop, self.ends.last_stop) if mark)
+        )
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
@@ -124,6 +126,7 @@ class Dialect:
             "text_stop": ends.text_stop,
             "call_tail": ends.call_tail,
             "call_stop": ends.call_stop,
+            "last_stop": ends.last_stop,
             "is_static": self.is_static,
             "is_appending": self.is_appending,
             "tools_once": self.drops_tools,
@@ -166,9 +169,18 @@ class Dialect:
         """Reads a message as it arrives."""
         thinking, syntax = self.thinking, self.syntax
         is_open = bool(thinking.open) and self.ends.generation.rstrip().endswith(thinking.open)
-        hidden = [*self._ends, *marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail)]
-        section, close = (syntax.section, syntax.close) if syntax else ("", "")
-        marks = StreamMarks(is_open, thinking.open, thinking.close, thinking.text_open, section, close, hidden)
+        close = syntax.close if syntax else ""
+        marks = StreamMarks(
+            is_open=is_open,
+            think_open=thinking.open,
+            think_close=thinking.close,
+            text_open="" if thinking.text_open == thinking.close else thinking.text_open,
+            reopened=self.ends.generation.strip(),
+            call_open=syntax.section if syntax else "",
+            call_close=close,
+            stops=[mark for mark in (*self._ends, self.render.template.eos) if mark and mark != thinking.close],
+            hidden=[*marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail), *marks_in(thinking.gap)],
+        )
         return Streamer(marks)
 
     def grammar(self, tools: Sequence[ToolSpec]) -> Grammar | None:

@@ -19,6 +19,7 @@ class Ends:
     text_stop    the mark that ends a message, empty where there is none
     call_tail    between the last argument's value (of a string, its last letter) and the stop
     call_stop    the mark that ends a message with calls
+    last_stop    the mark after a text that nothing follows, where it is another one (gpt-oss), otherwise empty
     closes       the template itself writes the stop; otherwise the next message's opening is the stop
     """
 
@@ -27,6 +28,7 @@ class Ends:
     text_stop: str
     call_tail: str
     call_stop: str
+    last_stop: str
     closes: bool
 
 
@@ -44,7 +46,8 @@ def find_ends(render: Renderer) -> Ends:
     closes = bool(stop) and stop in alone
     tail = between[: between.index(stop)] if closes else ""
     call_tail, call_stop = _call_end(render, after_call, stop)
-    return Ends(generation, tail, stop, call_tail, call_stop, closes)
+    last_stop = first_mark(alone) if stop not in alone else ""
+    return Ends(generation, tail, stop, call_tail, call_stop, last_stop, closes)
 
 
 def find_generation(render: Renderer) -> str:

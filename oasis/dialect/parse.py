@@ -118,6 +118,8 @@ class Reader:
 
     def _after_calls(self, after: str) -> str:
         """What follows the last call's close; the close and what belongs to it are left out."""
+        ends = [at for stop in self.stops if stop and (at := after.find(stop)) >= 0]
+        after = after[: min(ends, default=len(after))].lstrip()
         tail = self.ends.call_tail
         for at in range(len(tail) + 1):
             if tail[at:].strip() and after.startswith(tail[at:]):
@@ -129,12 +131,12 @@ class Reader:
 
     def clean(self, text: str) -> str:
         """The text without what opens and ends it."""
-        opened = self.thinking.text_open
         text = text.strip()
         lead = self.ends.generation.strip()
         if lead and text.startswith(lead):
             text = text[len(lead) :].lstrip()
-        if opened and text.startswith(opened):
-            text = text[len(opened) :]
+        for opened in (self.thinking.text_open, self.thinking.aside_open):
+            if opened and text.startswith(opened):
+                text = self.without_stop(text[len(opened) :])
         tail = self.ends.text_tail.strip()
         return text.removesuffix(tail).strip() if tail else text.strip()

@@ -7,14 +7,21 @@ from dataclasses import replace
 from oasis.core.items import Assistant, Item, NewItem, Stop, ToolCall, ToolOutput, User
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
+from oasis.dialect.check import to_stop
 from oasis.dialect.dialect import Dialect, Parsed
+from oasis.dialect.marks import before_mark, common_start
 from oasis.dialect.parts import text_of
 
 TEXT, WHOLE, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 READ = ToolSpec(
     "read",
     "Read a file.",
-    {"type": "object", "properties": {"path": TEXT, "offset": WHOLE}, "required": ["path"], "additionalProperties": False},
+    {
+        "type": "object",
+        "properties": {"path": TEXT, "offset": WHOLE},
+        "required": ["path"],
+        "additionalProperties": False,
+    },
 )
 WRITE = ToolSpec(
     "write",
@@ -55,18 +62,22 @@ def first(dialect: Dialect, text: str = "Go.", prefix: Prefix = PREFIX) -> str:
 
 
 def raw_of(dialect: Dialect, message: Assistant, text: str = "Go.") -> str:
-    """The message after a first question as the template writes it, its reasoning put in where it is dropped."""
+    """The message after a first question as the template writes it, up to its stop.
+
+    Where the template drops the reasoning that its prompt opens, it is put in: a model always writes it.
+    """
     prompt = first(dialect, text)
     shown = dialect.rendering_closed(PREFIX, [User(text), message])
-    if not shown.startswith(prompt):
-        start = next(i for i, (a, b) in enumerate(zip(shown, prompt, strict=False)) if a != b)
-        while start and prompt[start - 1 : start] not in ("", ">", "\n"):
-            start -= 1
-        body = shown[start:].removeprefix(dialect.thinking.close).lstrip()
-        return f"{message.reasoning or 'Thought.'}{dialect.thinking.gap}{body}".rstrip("\n")
-    raw = shown[len(prompt) :].rstrip("\n")
-    opened = prompt.rstrip().endswith(dialect.thinking.open) and dialect.thinking.open
-    return f"Thought.{dialect.thinking.gap}{raw}" if opened and dialect.thinking.close not in raw else raw
+    start = common_start(shown, prompt)
+    if start < len(prompt):
+        start = before_mark(shown, start)
+    raw = to_stop(dialect, message, shown[start:]).rstrip("\n")
+    opening, gap = dialect.thinking.open, dialect.thinking.gap
+    if message.reasoning and message.reasoning in raw and not shown.startswith(prompt):
+        return raw[raw.index(message.reasoning) :]
+    if opening and prompt.rstrip().endswith(opening) and not (message.reasoning and message.reasoning in raw):
+        return f"{message.reasoning or 'Thought.'}{gap}{raw.removeprefix(dialect.thinking.close).lstrip()}"
+    return raw
 
 
 def read_back(dialect: Dialect, raw: str, tools: Sequence[ToolSpec] = TOOLS) -> Parsed:

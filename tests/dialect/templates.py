@@ -1,6 +1,6 @@
 """Chat templates for tests: small ones of each kind, and the real ones where they are at hand."""
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -99,14 +99,14 @@ WRITTEN = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def dialect(name: str) -> Dialect:
     """The dialect of a written template, or of a real one by its file's stem."""
     source = WRITTEN.get(name) or (REAL / f"{name}.jinja").read_text(encoding="utf-8")
     return infer(source)
 
 
-@lru_cache(maxsize=None)
+@cache
 def every() -> dict[str, Dialect]:
     """Every dialect that can be inferred, written and real, by name."""
     found: dict[str, Dialect] = {}

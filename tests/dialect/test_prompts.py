@@ -43,7 +43,12 @@ def test_the_first_prompt_of_every_real_template_is_its_own() -> None:
     wrong = []
     for name, made in every().items():
         form = made.render.form
-        if form.shows_calls and form.has_system and form.content == "text" and "generation" not in made.render.template.source:
+        if (
+            form.shows_calls
+            and form.has_system
+            and form.content == "text"
+            and "generation" not in made.render.template.source
+        ):
             apart = rendered_apart(made.render.template.source, made.render.kwargs)
             wrong += [name] if first(made, PLAIN_USER) != apart else []
     assert wrong == []
@@ -139,7 +144,10 @@ def test_a_history_of_one_turn_and_of_many_give_the_same_piece() -> None:
         raw = made.ends.call_stop
         long: list[Item] = []
         for number in range(50):
-            long += [User(f"Question {number}."), said(f"Answer {number}.", raw=f"Answer {number}.{made.ends.text_stop}")]
+            long += [
+                User(f"Question {number}."),
+                said(f"Answer {number}.", raw=f"Answer {number}.{made.ends.text_stop}"),
+            ]
         assert follow(made, [User("Go.")], with_raw(message, raw), new) == follow(
             made, [*long, User("Go.")], with_raw(message, raw), new
         )
@@ -224,4 +232,3 @@ def test_a_thousand_messages_cost_no_more_rendering_than_ten(monkeypatch: pytest
         history += [User(f"{number}"), said("x", raw="x<|im_end|>")]
     made.batch(PREFIX, history, [User("Now.")])
     assert max(rendered) <= 4
-
