@@ -63,8 +63,9 @@ class Pieces:
         asked = _in_order(new, [call.id for call in last.calls])
         messages = [replace(m, call_id=ids.get(m.call_id, m.call_id)) for m in fold(asked)]
         is_call = bool(last.calls) and self.render.form.shows_calls
-        entry = _sentinel(last, ids, is_call)
-        parts = self._parts(prefix, [*context, entry], messages, cut=END)
+        cut = _unused(END, [message.text for message in messages])
+        entry = _sentinel(last, ids, is_call, cut)
+        parts = self._parts(prefix, [*context, entry], messages, cut)
         shown_id = list(ids.values())[-1] if is_call else None
         return self._joined(parts, last, read, shown_id)
 
@@ -230,11 +231,18 @@ def _brief(items: Sequence[NewItem], ids: Mapping[str, str]) -> list[Message]:
     return [Message("x", ids.get(m.call_id, m.call_id), m.name) for m in fold(items)]
 
 
-def _sentinel(item: Assistant, ids: Mapping[str, str], is_call: bool) -> Entry:
+def _unused(sentinel: str, texts: Sequence[str]) -> str:
+    """The sentinel, made longer until none of the texts holds it."""
+    while any(sentinel in text for text in texts):
+        sentinel += "q"
+    return sentinel
+
+
+def _sentinel(item: Assistant, ids: Mapping[str, str], is_call: bool, end: str) -> Entry:
     """The message with the same calls, ending in the sentinel."""
     if not is_call:
-        return Entry("assistant", END)
-    return Entry("assistant", calls=tuple(Call(ids[c.id], c.name or "unknown", {KEY: END}) for c in item.calls))
+        return Entry("assistant", end)
+    return Entry("assistant", calls=tuple(Call(ids[c.id], c.name or "unknown", {KEY: end}) for c in item.calls))
 
 
 def _shape(item: Assistant, ids: Mapping[str, str]) -> Entry:
