@@ -20,9 +20,10 @@ def new_ids(exchanges: Sequence[Exchange]) -> list[int]:
     prompts: list[list[int]] = [json.loads(exchange.body)["prompt"] for exchange in exchanges]
     counts = [len(prompts[0])] if prompts else []
     for (before, after), exchange in zip(pairwise(prompts), exchanges, strict=False):
-        generated = int(exchange.timings.get("predicted_n", len(exchange.tokens)))
+        answer = exchange.answer
+        generated = int(answer.timings.get("predicted_n", len(answer.tokens)))
         # llama.cpp leaves ids out of a stream within a UTF-8 character; then the number alone is known
-        known = exchange.tokens if len(exchange.tokens) == generated else []
+        known = answer.tokens if len(answer.tokens) == generated else ()
         held = common_ids([*before, *known], after)
         is_continued = held == len(before) + len(known)
         counts.append(len(after) - (len(before) + generated - 1 if is_continued else held))

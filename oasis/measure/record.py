@@ -6,7 +6,7 @@ against something that Oasis did not write down.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -19,21 +19,28 @@ _LARGEST_HEAD_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 16
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered, as far as it has come.
+
+    `timings` are llama.cpp's of the whole answer, empty where it was cut off or holds none. `tokens` are the ids it
+    brought (only with `return_tokens`).
+    """
+
+    status: int = 0
+    timings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    tokens: Sequence[int] = ()
+    is_complete: bool = False
+
+
 @dataclass
 class Exchange:
-    """One request and its answer.
-
-    `timings` are llama.cpp's of the whole answer, empty where the answer was cut off or holds none.
-    `tokens` are the ids the answer brought (only with `return_tokens`).
-    """
+    """One request, and the bytes of its answer that have passed."""
 
     method: str
     path: str
     body: bytes
-    status: int = 0
-    timings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    tokens: list[int] = field(default_factory=list[int])
-    is_complete: bool = False
+    raw: bytearray = field(default_factory=bytearray)
 
     @property
     def is_completion(self) -> bool:
@@ -41,17 +48,23 @@ class Exchange:
         return self.method == "POST" and self.path.endswith(("/completion", "/completions"))
 
     @property
+    def answer(self) -> Answer:
+        return read_answer(bytes(self.raw))
+
+    @property
     def computed_tokens(self) -> int:
-        """Prompt tokens the server says it prefilled."""
-        return int(self.timings["prompt_n"])
+        """Prompt tokens the server says it prefilled. Raises KeyError where the answer was cut off."""
+        return int(self.answer.timings["prompt_n"])
 
 
 class Recorder:
     """A proxy on loopback in front of `upstream`; use it in an `async with` block and give `url` to the client."""
 
     def __init__(self, upstream: str) -> None:
-        parts = urlsplit(upstream)
-        self._host, self._port = host_of(upstream), parts.port or 80
+        parts = urlsplit(upstream.rstrip("/"))
+        self._is_secure = parts.scheme == "https"
+        self._host, self._port = host_of(upstream), parts.port or (443 if self._is_secure else 80)
+        self._netloc, self._folder = parts.netloc.rpartition("@")[2], parts.path
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
         self.exchanges: list[Exchange] = []
@@ -98,20 +111,30 @@ class Recorder:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         exchange = Exchange(method, path, body)
         self.exchanges.append(exchange)
-        up_reader, up_writer = await asyncio.open_connection(self._host, self._port, limit=_LARGEST_HEAD_BYTES)
+        up_reader, up_writer = await asyncio.open_connection(
+            self._host, self._port, limit=_LARGEST_HEAD_BYTES, ssl=self._is_secure or None
+        )
         try:
-            up_writer.write(_closing(head) + body)
+            up_writer.write(self._redirected(head) + body)
             await up_writer.drain()
-            kept = bytearray()
-            answer = asyncio.create_task(_relay(up_reader, writer, kept))
+            answer = asyncio.create_task(_relay(up_reader, writer, exchange.raw))
             gone = asyncio.create_task(reader.read(1))
-            await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-            gone.cancel()
-            answer.cancel()
-            await asyncio.gather(answer, gone, return_exceptions=True)
-            _read_answer(exchange, bytes(kept))
+            try:
+                await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                gone.cancel()
+                answer.cancel()
+                await asyncio.gather(answer, gone, return_exceptions=True)
         finally:
             up_writer.close()
+
+    def _redirected(self, head: bytes) -> bytes:
+        """The request's head for the upstream server, with `Connection: close`."""
+        first, *lines = head.rstrip().split(b"\r\n")
+        method, path, version = first.split(b" ", 2)
+        kept = [line for line in lines if not line.lower().startswith((b"connection:", b"host:"))]
+        start = b" ".join([method, self._folder.encode() + path, version])
+        return b"\r\n".join([start, b"Host: " + self._netloc.encode(), *kept, b"Connection: close", b"", b""])
 
 
 async def _relay(source: asyncio.StreamReader, sink: asyncio.StreamWriter, kept: bytearray) -> None:
@@ -128,24 +151,22 @@ def _request_head(head: bytes) -> tuple[str, str, dict[str, str]]:
     return method, path.partition("?")[0], {name.strip().lower(): value.strip() for name, _, value in fields}
 
 
-def _closing(head: bytes) -> bytes:
-    """The request's head with `Connection: close`."""
-    lines = [line for line in head.split(b"\r\n") if line and not line.lower().startswith(b"connection:")]
-    return b"\r\n".join([*lines, b"Connection: close", b"", b""])
-
-
-def _read_answer(exchange: Exchange, raw: bytes) -> None:
+def read_answer(raw: bytes) -> Answer:
+    """Read a server's answer, streamed or not, up to where it has come."""
     head, _, body = raw.partition(b"\r\n\r\n")
     if not head:
-        return
-    exchange.status = int(head.split(b" ", 2)[1])
+        return Answer()
     if b"transfer-encoding: chunked" in head.lower():
         body = _unchunked(body)
-    for answer in _objects(body):
-        exchange.tokens += [] if "prompt_progress" in answer else answer.get("tokens") or []
-        if answer.get("stop") or "choices" in answer:
-            exchange.timings = answer.get("timings") or exchange.timings
-        exchange.is_complete = exchange.is_complete or bool(answer.get("stop")) or _is_finished(answer)
+    timings: Mapping[str, Any] = {}
+    tokens: list[int] = []
+    is_complete = False
+    for said in _objects(body):
+        tokens += [] if "prompt_progress" in said else said.get("tokens") or []
+        if said.get("stop") or "choices" in said:
+            timings = said.get("timings") or timings
+        is_complete = is_complete or bool(said.get("stop")) or _is_finished(said)
+    return Answer(int(head.split(b" ", 2)[1]), timings, tokens, is_complete)
 
 
 def _is_finished(answer: Mapping[str, Any]) -> bool:

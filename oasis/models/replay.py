@@ -22,6 +22,8 @@ from oasis.models.base import Lane, Model, Reply, Sampling
 from oasis.models.chat_messages import encoded, message_object
 
 _ASKED = User("x")
+_ASCII_OR_NOT = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
+_NOTHING = '""'
 _STAND_IN = "zqargumentsqz"
 _PLACE = re.compile(rf'\{{\s*"{_STAND_IN}"\s*:\s*"{_STAND_IN}"\s*\}}|{_STAND_IN}')
 """Where the stand-in arguments are written: as JSON, or the stand-in alone where the dialect writes none."""
@@ -95,9 +97,21 @@ class Forcing:
         return written(self._dialect, prefix, message)
 
     async def sampling(self, text: str) -> Sampling:
-        """Settings under which `text` is all that can be decoded, cut into tokens as the server cuts it."""
-        ids = await self._client.tokenize(text, True)
-        return Sampling(temperature=0.0, grammar="root ::= " + (" ".join(f"<[{i}]>" for i in ids) or '""'))
+        """Settings under which `text` is all that can be decoded, cut into tokens as the server cuts it.
+
+        Letters beyond ASCII stand in the grammar as letters: llama.cpp (autumn 2026) loses its place where a token
+        named by its id is only a part of a letter. So does text that the tokeniser does not give back as it was.
+        """
+        parts = [await self._exactly(part) for part in _ASCII_OR_NOT.findall(text)]
+        return Sampling(temperature=0.0, grammar=f"root ::= {' '.join(parts) or _NOTHING}")
+
+    async def _exactly(self, part: str) -> str:
+        """GBNF that admits this part alone."""
+        if part.isascii():
+            ids = await self._client.tokenize(part, True)
+            if await self._client.detokenize(ids) == part:
+                return " ".join(f"<[{i}]>" for i in ids)
+        return json.dumps(part, ensure_ascii=False)
 
     def as_sent(self, recorded: Assistant, text: str) -> Assistant:
         """The message as a chat request holds it: calls apart, or in the text where the template shows none."""
