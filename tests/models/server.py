@@ -32,7 +32,10 @@ def answer(status: str, body: object) -> list[Part]:
 
 @dataclass
 class ScriptedServer:
-    """Gives the next answer to each POST; an Event in an answer is waited for before what follows it."""
+    """Gives the next answer to each POST; an Event in an answer is waited for before what follows it.
+
+    To a GET it is an OpenAI-compatible server with one model, `m`.
+    """
 
     answers: Sequence[Sequence[Part]]
     url: str = ""
@@ -42,6 +45,11 @@ class ScriptedServer:
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
+            if head.startswith(b"GET "):
+                is_listing = head.startswith(b"GET /v1/models ")
+                found = answer("200 OK", {"data": [{"id": "m"}]}) if is_listing else answer("404 Not Found", {})
+                writer.write(found[0])
+                return await writer.drain()
             length = next((int(h.split(b":")[1]) for h in head.lower().split(b"\r\n") if h.startswith(b"content-length")), 0)
             body = await reader.readexactly(length)
             self.bodies.append(body)
