@@ -20,7 +20,7 @@ from oasis.dialect.grammar import Grammar
 from oasis.dialect.marks import marks_in
 from oasis.dialect.parse import Reader
 from oasis.dialect.parts import Part
-from oasis.dialect.pieces import Pieces, entries_of, system_entry
+from oasis.dialect.pieces import Depends, Pieces, entries_of, system_entry
 from oasis.dialect.stream import Streamer, StreamMarks
 from oasis.dialect.thinking import Thinking
 from oasis.dialect.tolerant import find_loose, without
@@ -42,6 +42,7 @@ class Parsed:
 class Dialect:
     """What was inferred from a chat template. Made by `oasis.dialect.infer.infer`.
 
+    depends       what a piece depends on, besides the new messages
     is_appending  the template itself appends across a user turn, keeping everything
     """
 
@@ -49,7 +50,7 @@ class Dialect:
     ends: Ends
     thinking: Thinking
     syntax: Syntax | None
-    is_static: bool
+    depends: Depends
     drops_tools: bool
     any_id: bool
     is_appending: bool
@@ -94,7 +95,7 @@ class Dialect:
 
     @cached_property
     def _pieces(self) -> Pieces:
-        return Pieces(self.render, self.ends, self.reader, self.is_static, self.drops_tools, self.any_id)
+        return Pieces(self.render, self.ends, self.reader, self.depends, self.drops_tools, self.any_id)
 
     @cached_property
     def digest(self) -> str:
@@ -127,7 +128,7 @@ class Dialect:
             "call_tail": ends.call_tail,
             "call_stop": ends.call_stop,
             "last_stop": ends.last_stop,
-            "is_static": self.is_static,
+            "depends_on": self.depends.value,
             "is_appending": self.is_appending,
             "tools_once": self.drops_tools,
             "any_call_id": self.any_id,

@@ -12,6 +12,7 @@ from oasis.dialect.ends import find_ends
 from oasis.dialect.entries import BASE, END, KEY, NAME, OTHER_NAME, OUT, SPECS, TWO, Call, Entry, model, user
 from oasis.dialect.form import Renderer, find_form
 from oasis.dialect.history import default_kwargs, history_kwargs, reuse_of
+from oasis.dialect.pieces import Depends
 from oasis.dialect.template import Refused, Template
 from oasis.dialect.thinking import find_thinking
 from oasis.errors import DialectFault
@@ -43,8 +44,8 @@ def _inferred(render: Renderer) -> Dialect:
     thinking = find_thinking(render, ends)
     syntax = find_syntax(render, ends, thinking)
     repeats, any_id, appends = _repeats_tools(render), _takes_any_id(render), reuse_of(render).appends
-    dialect = Dialect(render, ends, thinking, syntax, True, repeats, any_id, appends)
-    return replace(dialect, is_static=_is_static(dialect))
+    dialect = Dialect(render, ends, thinking, syntax, Depends.HISTORY, repeats, any_id, appends)
+    return replace(dialect, depends=_depends(dialect))
 
 
 def _takes_any_id(render: Renderer) -> bool:
@@ -72,17 +73,19 @@ def _repeats_tools(render: Renderer) -> bool:
     return listed.endswith(bare[len(END) :].lstrip()) or listed.endswith(bare[bare.index(TWO) :])
 
 
-def _is_static(dialect: Dialect) -> bool:
-    """Whether a piece is the same after a short context as after the real one."""
+def _depends(dialect: Dialect) -> Depends:
+    """The least that a piece depends on, by writing pieces of a conversation both ways."""
     prefix = Prefix("System.", SPECS)
-    whole = replace(dialect, is_static=False)
-    for history, new in _histories(dialect.render.form.is_parallel):
+    samples = _histories(dialect.render.form.is_parallel)
+    whole = [dialect.batch(prefix, history, new) for history, new in samples]
+    for depends in (Depends.LAST, Depends.CALLS):
+        less = replace(dialect, depends=depends)
         try:
-            if dialect.batch(prefix, history, new) != whole.batch(prefix, history, new):
-                return False
-        except DialectFault:
-            return False
-    return True
+            if all(less.batch(prefix, *sample) == made for sample, made in zip(samples, whole, strict=True)):
+                return depends
+        except (DialectFault, ValueError):
+            continue
+    return Depends.HISTORY
 
 
 def _histories(is_parallel: bool) -> list[tuple[list[Item], Sequence[User | ToolOutput]]]:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, cast
 
 from oasis.core.fold import Message, fold
 from oasis.core.items import Assistant, Item, NewItem, Stop, ToolOutput
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
+from oasis.dialect.counted import carried_on
 from oasis.dialect.ends import Ends
-from oasis.dialect.entries import END, ID, KEY, USER, Call, Entry, call_id, user
+from oasis.dialect.entries import END, ID, KEY, OTHER_NAME, USER, Call, Entry, call, call_id, model, output, user
 from oasis.dialect.form import Renderer
 from oasis.dialect.join import Seam
 from oasis.dialect.marks import common_start
@@ -19,11 +21,19 @@ from oasis.dialect.template import Refused
 from oasis.errors import DialectFault
 
 
+class Depends(StrEnum):
+    """What a piece depends on: the last message, also the number of calls before it, or all of the history."""
+
+    LAST = "last message"
+    CALLS = "number of calls"
+    HISTORY = "whole history"
+
+
 @dataclass(frozen=True, slots=True)
 class Pieces:
     """Writes the pieces of one dialect.
 
-    is_static    a piece depends on the last message only; otherwise the whole history is rendered as a skeleton
+    depends      what a piece depends on; only for the whole of the history that is rendered, as a skeleton
     drops_tools  the template repeats the tools before every user message; they stand in the head already
     any_id       the template takes any call id; otherwise nine letters and digits
     """
@@ -31,7 +41,7 @@ class Pieces:
     render: Renderer
     ends: Ends
     reader: Reader
-    is_static: bool
+    depends: Depends
     drops_tools: bool
     any_id: bool
 
@@ -58,14 +68,19 @@ class Pieces:
         if not isinstance(last, Assistant):
             raise ValueError("the history ends with a message of the model")
         read = self.reader.read(last.raw, prefix.tools)
-        context = self._short() if self.is_static else self._skeleton(history[:-1])
         ids = self._ids(last, read, len(history))
-        asked = _in_order(new, [call.id for call in last.calls])
+        asked = _in_order(new, [one.id for one in last.calls])
         messages = [replace(m, call_id=ids.get(m.call_id, m.call_id)) for m in fold(asked)]
         is_call = bool(last.calls) and self.render.form.shows_calls
         cut = _unused(END, [message.text for message in messages])
         entry = _sentinel(last, ids, is_call, cut)
-        parts = self._parts(prefix, [*context, entry], messages, cut)
+        contexts = [self._skeleton(history[:-1])] if self.depends is Depends.HISTORY else [[user(USER)]]
+        if self.depends is Depends.CALLS:
+            contexts.append([user(USER), model("", "", call({KEY: "x"}, OTHER_NAME, 9)), output("x", OTHER_NAME, 9)])
+        parts, *later = [self._parts(prefix, [*context, entry], messages, cut) for context in contexts]
+        for one in later:
+            calls = sum(len(item.calls) for item in history[:-1] if isinstance(item, Assistant))
+            parts = carried_on(parts, one, calls)
         shown_id = list(ids.values())[-1] if is_call else None
         return self._joined(parts, last, read, shown_id)
 
@@ -97,9 +112,6 @@ class Pieces:
             return start, ""
         return at, stop if self.ends.closes or (is_call and stop != self.ends.text_stop) else ""
 
-    def _short(self) -> list[Entry]:
-        return [user(USER)]
-
     def _skeleton(self, history: Sequence[Item]) -> list[Entry]:
         """The history with the same roles, names and ids, and short texts."""
         entries: list[Entry] = []
@@ -118,10 +130,10 @@ class Pieces:
     def _ids(self, item: Assistant, read: Read, number: int) -> dict[str, str]:
         """The id of each call as the prompt shows it: the model's own where it wrote one."""
         made: dict[str, str] = {}
-        for i, call in enumerate(item.calls):
+        for i, one in enumerate(item.calls):
             written = read.calls[i].id if i < len(read.calls) else ""
-            shown = written or call.id
-            made[call.id] = shown if self.any_id or _is_short_id(shown) else call_id(number * 10 + i)
+            shown = written or one.id
+            made[one.id] = shown if self.any_id or _is_short_id(shown) else call_id(number * 10 + i)
         return made
 
     def _parts(self, prefix: Prefix, context: Sequence[Entry], messages: Sequence[Message], cut: str) -> list[Part]:

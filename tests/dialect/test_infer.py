@@ -4,6 +4,7 @@ import pytest
 
 from oasis.dialect.check import check, expected_reuse, kept_history, verify
 from oasis.dialect.infer import infer
+from oasis.dialect.pieces import Depends
 from oasis.errors import DialectFault
 from tests.dialect.templates import BRACKETS, FORGETFUL, HERMES, MOVING, REAL, WRITTEN, dialect
 
@@ -39,8 +40,8 @@ def test_the_marks_are_those_of_the_template() -> None:
     assert {"<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>"} <= marks
 
 
-def test_a_counter_makes_a_dialect_depend_on_its_history() -> None:
-    assert (dialect("hermes").is_static, dialect("counted").is_static) == (True, False)
+def test_a_counter_makes_a_dialect_depend_on_the_number_of_calls() -> None:
+    assert (dialect("hermes").depends, dialect("counted").depends) == (Depends.LAST, Depends.CALLS)
 
 
 def test_smollm2_gets_the_token_lane_with_oasis_own_calls() -> None:
@@ -74,7 +75,7 @@ def test_a_dialect_that_does_not_hold_fails_its_check() -> None:
 
     made = dialect("counted")
     with pytest.raises(DialectFault, match="did not pass its check"):
-        check(replace(made, is_static=True))
+        check(replace(made, depends=Depends.LAST))
 
 
 def test_every_fault_of_a_wrong_dialect_is_told() -> None:
