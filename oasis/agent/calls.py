@@ -47,7 +47,7 @@ class CallRunner:
         except asyncio.CancelledError:
             for call in waiting:
                 when = "while it ran; it may have had part of its effect" if call in group else "before it ran"
-                session.append(ToolOutput(call.id, call.name, f"Cancelled by the user {when}.", Status.CANCELLED))
+                session.append(ToolOutput(call.id, call.name, f"Cancelled {when}.", Status.CANCELLED))
             raise
 
     def _parallel(self, calls: list[ToolCall]) -> list[ToolCall]:

@@ -4,11 +4,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oasis.agent.calls import CallRunner
+from oasis.agent.runaway import Runaway
 from oasis.agent.session import Session
-from oasis.core.events import Event, Retrying, StepFinished, StepStarted, TurnFinished, TurnStarted
+from oasis.core.events import Event, Reasoning, Retrying, StepFinished, StepStarted, Text, TurnFinished, TurnStarted
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
 from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerUnreachable
@@ -20,6 +21,11 @@ _REPEAT_LIMIT = 3
 _RETRY_LIMIT = 5
 _FAULT_RETRY_LIMIT = 2
 _LOADING_LIMIT_S = 600.0
+
+_ASKED_AGAIN = {
+    Stop.LENGTH: "was cut off at the length limit; go on",
+    Stop.REPEATING: "repeated itself and was stopped; answer briefly or call a tool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +74,20 @@ class Agent:
         """
         session, before, before_new = self._session, self._session.usage, self._session.new_tokens
         self._emit(TurnStarted(session.turns + 1))
+        if items and session.transcript.is_unanswered:
+            session.append(self._model.partial())
         for item in items:
             session.append(item)
         self._patience = _Patience()
         cancelled: asyncio.CancelledError | None = None
         try:
-            await self._steps()
+            async with asyncio.timeout(self._limits.max_minutes * 60 or None):
+                await self._steps()
             ended = _Ended("done")
         except _Ended as end:
             ended = end
+        except TimeoutError:
+            ended = self._out_of_time()
         except asyncio.CancelledError as error:
             ended, cancelled = _Ended("cancelled"), error
         session.finish_turn(ended.reason)
@@ -94,9 +105,7 @@ class Agent:
             if self._limits.max_steps and steps >= self._limits.max_steps:
                 raise _Ended("max_steps", detail=f"stopped after {steps} steps (--max-steps)")
             if self._limits.max_minutes and time.monotonic() - began > self._limits.max_minutes * 60:
-                raise _Ended(
-                    "max_minutes", detail=f"stopped after {self._limits.max_minutes:g} minutes (--max-minutes)"
-                )
+                raise self._out_of_time()
             message = await self._step()
             steps += 1
             if message.calls:
@@ -104,18 +113,28 @@ class Agent:
             else:
                 self._finish_or_ask_again(message)
 
+    def _out_of_time(self) -> _Ended:
+        return _Ended("max_minutes", detail=f"stopped after {self._limits.max_minutes:g} minutes (--max-minutes)")
+
     async def _step(self) -> Assistant:
         """One model call: request, stream, append."""
         request = await self._session.request()
         self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
         reply = await self._ask_model(request)
+        if reply is None:
+            message = replace(self._model.partial(), stop=Stop.REPEATING)
+            self._session.append(message)
+            return message
         self._session.append(reply.message)
         self._session.finish_step(reply.usage, request.new_tokens)
         self._emit(StepFinished(self._session.steps, reply.usage, request.new_tokens))
         return reply.message
 
-    async def _ask_model(self, request: Request) -> Reply:
-        """Send the request, again where sending again may help. What was received when cancelled is appended."""
+    async def _ask_model(self, request: Request) -> Reply | None:
+        """Send the request, again where sending again may help; None for a message that repeated itself.
+
+        What was received when cancelled is appended.
+        """
         attempt, began = 0, time.monotonic()
         while True:
             try:
@@ -140,13 +159,16 @@ class Agent:
             self._session.append(self._model.partial())
             raise
 
-    async def _stream(self, request: Request) -> Reply:
+    async def _stream(self, request: Request) -> Reply | None:
+        runaway = Runaway()
         try:
             async with aclosing(self._model.stream(request, self._sampling)) as parts:
                 async for part in parts:
                     if isinstance(part, Reply):
                         return part
                     self._emit(part)
+                    if isinstance(part, Text | Reasoning) and runaway.is_seen_in(part.text):
+                        return None
         except asyncio.CancelledError:
             self._session.append(self._model.partial())
             raise
@@ -174,13 +196,10 @@ class Agent:
             raise _Ended("context_full", message.text, "the model's context was full in the middle of a message")
         self._patience.asked_again += 1
         if self._patience.asked_again > _ASK_AGAIN_LIMIT:
-            raise _Ended("malformed", message.text, "the model gave no complete answer three times")
-        reason = (
-            "was cut off at the length limit; go on"
-            if message.stop is Stop.LENGTH
-            else "held neither an answer nor a tool call; answer or call a tool"
-        )
-        self._session.append(Notice(f"Your last message {reason}."))
+            reason = "repeating" if message.stop is Stop.REPEATING else "malformed"
+            raise _Ended(reason, message.text, "the model gave no complete answer three times")
+        said = _ASKED_AGAIN.get(message.stop, "held neither an answer nor a tool call; answer or call a tool")
+        self._session.append(Notice(f"Your last message {said}."))
 
     def _is_context_full(self) -> bool:
         """Has the transcript come within 1 % of the context's end?"""

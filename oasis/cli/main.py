@@ -19,6 +19,7 @@ COMMANDS = (
     "bench",
     "demo",
 )
+SERVER_FAILED = 6
 INTERRUPTED = 130
 
 
@@ -44,6 +45,7 @@ class _Lazy(TyperGroup):
 app = typer.Typer(
     cls=_Lazy,
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -67,13 +69,15 @@ def oasis(
 
 def main() -> None:
     """Run the command line; a fault is told in words, never with a traceback."""
-    from oasis.errors import OasisError
+    from oasis.errors import EngineFault, OasisError, ServerFault
 
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _as_interrupt)
     try:
         app()
+    except (ServerFault, EngineFault) as error:
+        _fail(str(error), SERVER_FAILED)
     except OasisError as error:
         _fail(str(error), 1)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ import typer
 
 from oasis.cli.options import AsJson
 
-app = typer.Typer(no_args_is_help=False, rich_markup_mode=None, help="List, show, export or remove sessions.")
+app = typer.Typer(add_completion=False, rich_markup_mode=None, help="List, show, export or remove sessions.")
 
 Name = Annotated[str, typer.Argument(metavar="ID|last", help="A session's id, its beginning, or `last`.")]
 

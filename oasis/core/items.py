@@ -10,6 +10,7 @@ class Stop(StrEnum):
     END = "end"
     LENGTH = "length"
     CANCELLED = "cancelled"
+    REPEATING = "repeating"
 
 
 class Status(StrEnum):

@@ -104,6 +104,11 @@ class Transcript:
         """Rolling digest of everything encoded so far."""
         return self._digest.hexdigest()
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Was a request made that no message of the model answers yet?"""
+        return len(self._chunks) > 1 and not self._pending and not isinstance(self._items[-1], Assistant)
+
     def append(self, item: Item) -> None:
         """Add one item at the end.
 

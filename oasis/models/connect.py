@@ -183,7 +183,7 @@ def _chat_connection(server: _Llama, settings: Settings, notes: list[str]) -> Co
     from oasis.models.chat import ChatModel  # noqa: PLC0415
 
     kwargs = kept_history(server.template)
-    notes.append(f"{server.name} in the chat lane: {expected_reuse(server.template, kwargs)}")
+    notes.append(f"{server.name} in the chat lane: {expected_reuse(server.template, kwargs).sentence()}")
     extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
     if server.slot is not None:
         extra["id_slot"] = server.slot

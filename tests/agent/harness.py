@@ -20,7 +20,12 @@ from oasis.tools.registry import Registry
 NOW = datetime(2025, 3, 4, 5, 6, 7).astimezone()
 OPEN: list[Session] = []
 """Sessions that a test leaves open; tests/agent/conftest.py closes them."""
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": False}
+TEXT = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 
 
 @dataclass

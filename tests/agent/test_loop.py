@@ -34,7 +34,9 @@ async def test_a_turn_is_steps_until_the_model_calls_nothing(tmp_path: Path, lan
 
 
 async def test_every_step_computes_exactly_what_is_new(tmp_path: Path):
-    bench = build(tmp_path, ScriptedModel([reply("", call("look", text="a")), reply("x", call("look", text="b")), reply("ok")]))
+    bench = build(
+        tmp_path, ScriptedModel([reply("", call("look", text="a")), reply("x", call("look", text="b")), reply("ok")])
+    )
     await bench.agent.turn(TASK)
     for event in bench.all(StepFinished):
         assert event.usage.computed_tokens == event.new_tokens
@@ -145,6 +147,29 @@ async def test_a_message_cut_at_the_end_of_the_context_says_the_context_is_full(
     assert (await bench.agent.turn(TASK)).reason == "context_full"
 
 
+async def test_a_message_that_repeats_itself_is_stopped_and_asked_for_again_at_most_twice(tmp_path: Path):
+    endless = reply("The boiler is warm and the pump is on. " * 400)
+    model = ScriptedModel([endless] * 3)
+    bench = build(tmp_path, model)
+    assert (await bench.agent.turn(TASK)).reason == "repeating"
+    assert len(model.requests) == 3
+    assert bench.session.transcript.items[1].stop is Stop.REPEATING
+
+
+async def test_a_long_message_that_says_something_is_no_runaway(tmp_path: Path):
+    rows = "".join(f"| {n} | coil | {n * 7} | 0x{n:04X} |\n" for n in range(2000))
+    bench = build(tmp_path, ScriptedModel([reply(rows)]))
+    assert (await bench.agent.turn(TASK)).reason == "done"
+
+
+async def test_time_is_up_in_the_middle_of_a_message_too(tmp_path: Path):
+    held = Held(reply("half"))
+    bench = build(tmp_path, ScriptedModel([held, reply("ok")]), limits=Limits(max_minutes=0.001))
+    finished = await bench.agent.turn(TASK)
+    assert finished.reason == "max_minutes"
+    assert bench.session.transcript.items[-1].stop is Stop.CANCELLED
+
+
 @pytest.mark.parametrize("limits", [Limits(max_steps=2), Limits(max_minutes=1e-9)])
 async def test_limits_end_the_turn_and_the_session_can_go_on(tmp_path: Path, limits: Limits):
     model = ScriptedModel([reply("", call("look", text=str(n))) for n in range(3)])
@@ -167,6 +192,7 @@ async def test_a_server_that_stays_away_ends_the_turn_and_loses_no_item(tmp_path
     finished = await bench.agent.turn(TASK)
     assert (finished.reason, finished.detail) == ("server", "gone")
     assert bench.session.transcript.items == tuple(TASK)
+    assert bench.session.transcript.is_unanswered
 
 
 async def test_a_model_that_is_loading_is_waited_for_and_the_wait_is_seen(tmp_path: Path):
@@ -205,7 +231,9 @@ async def test_an_interrupt_in_mid_message_keeps_what_came_and_the_next_request_
 
 
 async def test_an_interrupt_between_a_call_and_its_output_leaves_a_cancelled_output(tmp_path: Path):
-    model = ScriptedModel([reply("", call("change", "c1", text="held"), call("change", "c2", text="next")), reply("ok")])
+    model = ScriptedModel(
+        [reply("", call("change", "c1", text="held"), call("change", "c2", text="next")), reply("ok")]
+    )
     bench = build(tmp_path, model)
     began = bench.runs.hold("held")
     task = asyncio.create_task(bench.agent.turn(TASK))

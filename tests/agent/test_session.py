@@ -41,7 +41,7 @@ async def test_a_resumed_session_sends_exactly_what_the_slot_holds(tmp_path: Pat
 
 
 async def test_every_cut_of_the_file_keeps_the_complete_records_and_goes_on(tmp_path: Path):
-    path, model = await a_session(tmp_path)
+    path, _ = await a_session(tmp_path)
     whole = path.read_bytes()
     whole_items = load(path).items
     ends = [n for n, byte in enumerate(whole, 1) if byte == 10]
@@ -49,7 +49,9 @@ async def test_every_cut_of_the_file_keeps_the_complete_records_and_goes_on(tmp_
         path.write_bytes(whole[:cut])
         session, kept = Session.resume(path, ScriptedModel([]))
         with session:
-            items = [i for i in session.transcript.items if not (isinstance(i, ToolOutput) and "Oasis stopped" in i.text)]
+            items = [
+                i for i in session.transcript.items if not (isinstance(i, ToolOutput) and "Oasis stopped" in i.text)
+            ]
             assert items == whole_items[: len(items)]
             assert bool(kept.warnings) == (cut not in ends)
             await session.request()
@@ -136,7 +138,9 @@ async def test_a_cancelled_message_is_read_back_as_one(tmp_path: Path):
     assert load(session.path).items[-1].stop is Stop.CANCELLED
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b"hello", b"\x00" * 100, b'{"kind":"session","version":99}\n'])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"{}\n", b"hello", b"\x00" * 100, b'{"kind":"session","version":99}\n']
+)
 def test_what_is_no_session_file_says_so(tmp_path: Path, content: bytes):
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)

@@ -17,13 +17,17 @@ DONE = stream(sse(delta(content="All done."), delta("stop")))
 
 def calling(name: str, **arguments: object) -> list[Part]:
     function = {"name": name, "arguments": json.dumps(arguments)}
-    return stream(sse(delta(tool_calls=[{"index": 0, "id": f"call_{name}", "function": function}]), delta("tool_calls")))
+    return stream(
+        sse(delta(tool_calls=[{"index": 0, "id": f"call_{name}", "function": function}]), delta("tool_calls"))
+    )
 
 
 async def start(folder: Path, *arguments: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> Process:
     command = [sys.executable, "-m", "oasis.cli.main", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return await asyncio.create_subprocess_exec(*command, cwd=folder, env=environment, stdin=stdin, stdout=PIPE, stderr=PIPE)
+    return await asyncio.create_subprocess_exec(
+        *command, cwd=folder, env=environment, stdin=stdin, stdout=PIPE, stderr=PIPE
+    )
 
 
 async def run(folder: Path, *arguments: str, text: str | None = None) -> tuple[int, str, str]:
@@ -83,7 +87,11 @@ async def test_json_gives_one_versioned_event_a_line(tmp_path: Path):
         (2, [], ["--no-such-flag"]),
         (1, [], ["task", "--pack", "nonsense"]),
         (3, [calling("read", path="a")] * 2, ["task", "--max-steps", "2"]),
-        (4, [answer("400 Bad", {"error": {"type": "exceed_context_size_error", "message": "x", "n_ctx": 9}})], ["task"]),
+        (
+            4,
+            [answer("400 Bad", {"error": {"type": "exceed_context_size_error", "message": "x", "n_ctx": 9}})],
+            ["task"],
+        ),
         (5, [calling("read", path="a")] * 3, ["task"]),
         (6, [stream(sse({"error": {"message": "broken", "code": 500}}))] * 3, ["task"]),
     ],
@@ -186,6 +194,6 @@ async def test_sessions_are_listed_shown_exported_and_removed(tmp_path: Path):
 
 async def test_without_a_server_it_says_where_it_looked(tmp_path: Path):
     code, _, err = await run(tmp_path, "run", "do it", "--server", "http://127.0.0.1:9")
-    assert code == 1
+    assert code == 6
     assert "127.0.0.1:9" in err
     assert "Traceback" not in err

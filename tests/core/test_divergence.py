@@ -11,7 +11,11 @@ def test_the_common_prefix_is_the_longest(shared: bytes, a: bytes, b: bytes):
     length = common_prefix(shared + a, shared + b)
     assert length >= len(shared)
     assert (shared + a)[:length] == (shared + b)[:length]
-    assert (shared + a)[length : length + 1] != (shared + b)[length : length + 1] or not (a and b) or length == len(shared + a)
+    assert (
+        (shared + a)[length : length + 1] != (shared + b)[length : length + 1]
+        or not (a and b)
+        or length == len(shared + a)
+    )
 
 
 def test_a_divergence_names_its_place():

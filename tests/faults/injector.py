@@ -50,13 +50,19 @@ class Injector:
         if fault:
             self.injected.append(fault)
         if fault is Fault.RESET_BEFORE:
-            return _reset(writer)
+            _reset(writer)
+            return
         if fault is Fault.LOADING:
-            writer.write(b"HTTP/1.1 503 Unavailable\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(LOADING) + LOADING)
-            return await writer.drain()
+            writer.write(
+                b"HTTP/1.1 503 Unavailable\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(LOADING) + LOADING
+            )
+            await writer.drain()
+            return
         upstream, sender = await asyncio.open_connection("127.0.0.1", self.port)
         try:
-            sender.write(head.replace(b"keep-alive", b"close").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1) + body)
+            sender.write(
+                head.replace(b"keep-alive", b"close").replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1) + body
+            )
             await self._forward(upstream, writer, fault)
         finally:
             sender.close()
@@ -70,7 +76,8 @@ class Injector:
         while data := await upstream.read(1 << 16):
             lines += data.count(b'"content":')
             if fault in (Fault.RESET_IN_STREAM, Fault.HALF_A_LINE, Fault.GARBAGE) and lines >= 2:
-                return await self._spoil(data, writer, fault)
+                await self._spoil(data, writer, fault)
+                return
             writer.write(data)
             await writer.drain()
 

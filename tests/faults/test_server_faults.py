@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oasis.core.events import Retrying, StepFinished
-from oasis.core.items import Assistant, ToolOutput, User
+from oasis.core.items import Assistant, Stop, ToolOutput, User
 from oasis.core.transcript import Request
 from oasis.dialect.infer import infer
 from oasis.engine.embedded import EmbeddedEngine
@@ -19,14 +19,18 @@ from tests.faults.injector import Fault, injecting
 
 pytestmark = pytest.mark.engine
 WORDS = ["a", "b", "c"]
-SCRIPT = [f'<tool_call>\n{{"name": "change", "arguments": {{"text": "{w}"}}}}\n</tool_call>' for w in WORDS] + ["Done: a, b and c."]
+SCRIPT = [f'<tool_call>\n{{"name": "change", "arguments": {{"text": "{w}"}}}}\n</tool_call>' for w in WORDS] + [
+    "Done: a, b and c."
+]
 
 
 class Forced:
     """The model, made to write the script's n-th text as its n-th message, however often it is asked for it."""
 
     def __init__(self, model: Model, client: LlamaClient) -> None:
-        self.__dict__.update({name: getattr(model, name) for name in ("name", "lane", "identity", "context_tokens", "encoder")})
+        self.__dict__.update(
+            {name: getattr(model, name) for name in ("name", "lane", "identity", "context_tokens", "encoder")}
+        )
         self.partial, self.close = model.partial, model.close
         self._model = model
         self._client = client
@@ -75,10 +79,12 @@ async def test_faults_on_every_request_end_the_turn_and_the_next_goes_on(tmp_pat
         bench = build(tmp_path, model)
         assert (await bench.agent.turn([User("go")])).reason == "server"
         assert bench.session.transcript.items == (User("go"),)
-        assert (await bench.agent.turn([])).reason == "done"
+        assert (await bench.agent.turn([User("are you there?")])).reason == "done"
         await model.close()
     await direct.aclose()
-    assert bench.runs.texts == WORDS
+    first, cut, *_ = bench.session.transcript.items
+    assert (first, cut.stop) == (User("go"), Stop.CANCELLED)
+    assert bench.runs.texts == WORDS[1:]
 
 
 @pytest.mark.parametrize("fault", list(Fault))

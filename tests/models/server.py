@@ -50,7 +50,9 @@ class ScriptedServer:
                 found = answer("200 OK", {"data": [{"id": "m"}]}) if is_listing else answer("404 Not Found", {})
                 writer.write(found[0])
                 return await writer.drain()
-            length = next((int(h.split(b":")[1]) for h in head.lower().split(b"\r\n") if h.startswith(b"content-length")), 0)
+            length = next(
+                (int(h.split(b":")[1]) for h in head.lower().split(b"\r\n") if h.startswith(b"content-length")), 0
+            )
             body = await reader.readexactly(length)
             self.bodies.append(body)
             self.requests.append(json.loads(body or b"{}"))

@@ -18,11 +18,16 @@ from tests.models.server import answer, delta, serving, sse, stream
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 PREFIX = Prefix("You are a test.", (ToolSpec("read", "Reads.", SCHEMA), ToolSpec("list", "Lists.", SCHEMA)))
-USAGE = {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 7}}}
+USAGE = {
+    "choices": [],
+    "usage": {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 7}},
+}
 
 
 def piece(index: int, arguments: str = "", **fields: object):
-    return {"tool_calls": [{"index": index, "function": {"arguments": arguments, **fields.pop("function", {})}, **fields}]}
+    return {
+        "tool_calls": [{"index": index, "function": {"arguments": arguments, **fields.pop("function", {})}, **fields}]
+    }
 
 
 async def ask(server, *items) -> tuple[list, Reply, Transcript, ChatModel]:
@@ -41,7 +46,9 @@ async def ask(server, *items) -> tuple[list, Reply, Transcript, ChatModel]:
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "thinking"])
 async def test_reasoning_goes_back_under_the_name_it_came_in(name: str):
-    async with serving(stream(sse(delta(**{name: "hm "}), delta(**{name: "so"}), delta(content="yes"), delta("stop"), USAGE))) as server:
+    async with serving(
+        stream(sse(delta(**{name: "hm "}), delta(**{name: "so"}), delta(content="yes"), delta("stop"), USAGE))
+    ) as server:
         parts, reply, _, _ = await ask(server)
     assert parts == [Reasoning("hm "), Reasoning("so"), Text("yes")]
     assert json.loads(reply.message.wire) == {"role": "assistant", "content": "yes", name: "hm so"}
@@ -79,7 +86,9 @@ async def test_finish_reason_tool_calls_without_any_is_a_final_answer():
 
 
 async def test_a_call_cut_at_the_length_limit_has_a_fault_and_goes_back_as_an_object():
-    async with serving(stream(sse(delta(**piece(0, '{"path": "a', id="a", function={"name": "read"})), delta("length")))) as server:
+    async with serving(
+        stream(sse(delta(**piece(0, '{"path": "a', id="a", function={"name": "read"})), delta("length")))
+    ) as server:
         _, reply, _, _ = await ask(server)
     assert "cut off" in reply.message.calls[0].fault
     assert reply.message.stop is Stop.LENGTH
@@ -90,7 +99,7 @@ async def test_a_call_cut_at_the_length_limit_has_a_fault_and_goes_back_as_an_ob
 @pytest.mark.parametrize(
     "text",
     [
-        '<function=read>\n<parameter=path>\nx\n</parameter>\n</function>',
+        "<function=read>\n<parameter=path>\nx\n</parameter>\n</function>",
         '```json\n{"name": "read", "arguments": {"path": "x"}}\n```',
     ],
 )
@@ -142,7 +151,11 @@ async def test_garbage_in_a_stream_is_named():
     ("status", "body", "fault"),
     [
         ("503 Unavailable", {"error": {"message": "Loading model", "code": 503}}, ServerLoading),
-        ("400 Bad", {"error": {"type": "exceed_context_size_error", "message": "too long", "n_ctx": 4096}}, ContextFull),
+        (
+            "400 Bad",
+            {"error": {"type": "exceed_context_size_error", "message": "too long", "n_ctx": 4096}},
+            ContextFull,
+        ),
         ("500 Oops", b"<html>", ServerFault),
     ],
 )

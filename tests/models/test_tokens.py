@@ -36,7 +36,9 @@ async def test_every_step_computes_exactly_its_new_tokens_also_at_turns(model: T
     steps = [
         await session.step("<think>\nLook.\n</think>" + CALL, Notice("The directory."), User("Convert a.st.")),
         await session.step("<think>\nAgain.\n</think>" + CALL, output),
-        await session.step("<tool_call>\n{broken\n</tool_call>", ToolOutput("c2", "read", "no such file", Status.ERROR)),
+        await session.step(
+            "<tool_call>\n{broken\n</tool_call>", ToolOutput("c2", "read", "no such file", Status.ERROR)
+        ),
         await session.step("Done.", ToolOutput("c3", "read", "Not run: no JSON", Status.ERROR), Notice("a.st changed")),
         await session.step("<think>\nMore.\n</think>Well.", User("And now?")),
         await session.step("Bye.", User("")),
@@ -56,7 +58,7 @@ async def test_the_first_prompt_has_the_ids_of_the_servers_own_rendering(model: 
 
 @pytest.mark.parametrize("place", ["user", "notice", "output"])
 async def test_text_that_looks_like_control_is_text_at_the_token_ids(model: TokenModel, place: str):
-    control = {await_id for await_id in await model.tokeniser.mark_ids()}
+    control = await model.tokeniser.mark_ids()
     assert len(control) >= 4
 
     async def markup(text: str) -> tuple[list[int], str]:
@@ -98,7 +100,9 @@ async def test_reasoning_text_and_calls_come_from_the_ids(model: TokenModel):
 async def test_after_an_interrupt_little_more_than_what_was_received_is_computed(model: TokenModel):
     session = EngineSession(model)
     await session.step(CALL, User("Convert."))
-    message = await session.interrupted("I will now explain at great length. " * 40, ToolOutput("c1", "read", "x" * 3000))
+    message = await session.interrupted(
+        "I will now explain at great length. " * 40, ToolOutput("c1", "read", "x" * 3000)
+    )
     assert message.stop is Stop.CANCELLED
     await until_idle(model)
     request, reply = await session.step("Yes.", User("Stop that."))
