@@ -112,6 +112,10 @@ class _Llama:
     context: int | None
     slot: int | None
 
+    def identity(self, lane: Lane) -> str:
+        """Lane, model and template: what has to be the same for a session to go on."""
+        return f"{lane} {self.name} {hashlib.sha256(self.template.encode()).hexdigest()[:12]}"
+
 
 async def _to_llama(url: str, settings: Settings, lane: Lane | None, notes: list[str]) -> Connection:
     client = LlamaClient(url, api_key=settings.api_key)
@@ -171,7 +175,7 @@ def _token_connection(server: _Llama, notes: list[str]) -> Connection:
         server.client,
         dialect,
         name=server.name,
-        identity=f"tokens {server.name} {dialect.digest[:12]}",
+        identity=server.identity(Lane.TOKENS),
         slot=server.slot,
         context_tokens=server.context,
     )
@@ -187,11 +191,10 @@ def _chat_connection(server: _Llama, settings: Settings, notes: list[str]) -> Co
     extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
     if server.slot is not None:
         extra["id_slot"] = server.slot
-    digest = hashlib.sha256(server.template.encode()).hexdigest()[:12]
     model = ChatModel(
         server.url,
         server.name,
-        identity=f"chat {server.name} {digest}",
+        identity=server.identity(Lane.CHAT),
         api_key=settings.api_key,
         extra=extra,
         is_llama=True,
