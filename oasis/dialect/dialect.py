@@ -17,7 +17,7 @@ from oasis.dialect.entries import Call, Entry
 from oasis.dialect.form import Renderer
 from oasis.dialect.found import Found, Syntax
 from oasis.dialect.grammar import Grammar
-from oasis.dialect.marks import marks_in
+from oasis.dialect.marks import last_mark, marks_in
 from oasis.dialect.parse import Reader
 from oasis.dialect.parts import Part
 from oasis.dialect.pieces import Depends, Pieces, entries_of, system_entry
@@ -170,7 +170,8 @@ class Dialect:
         """Reads a message as it arrives."""
         thinking, syntax = self.thinking, self.syntax
         is_open = bool(thinking.open) and self.ends.generation.rstrip().endswith(thinking.open)
-        close = syntax.close if syntax else ""
+        tail = self.ends.text_tail.strip()
+        stops = [*self._ends, self.render.template.eos, tail if marks_in(tail) else ""]
         marks = StreamMarks(
             is_open=is_open,
             think_open=thinking.open,
@@ -178,11 +179,22 @@ class Dialect:
             text_open="" if thinking.text_open == thinking.close else thinking.text_open,
             reopened=self.ends.generation.strip(),
             call_open=syntax.section if syntax else "",
-            call_close=close,
-            stops=[mark for mark in (*self._ends, self.render.template.eos) if mark and mark != thinking.close],
+            call_close=self._calls_close(),
+            stops=[
+                *framed,
+                *(mark for mark in (*self._ends, self.render.template.eos) if mark and mark != thinking.close),
+            ],
             hidden=[*marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail), *marks_in(thinking.gap)],
         )
         return Streamer(marks)
+
+    def _calls_close(self) -> str:
+        """What ends the calls of a message: their last closing mark, or all that closes them where it is not unique."""
+        tail = self.ends.call_tail.strip()
+        mark = last_mark(tail)
+        if not mark:
+            return self.syntax.close if self.syntax else ""
+        return mark if tail.count(mark) == 1 else tail
 
     def grammar(self, tools: Sequence[ToolSpec]) -> Grammar | None:
         """A lazy grammar for calls; None where calls are not JSON behind a mark, or there are no tools."""

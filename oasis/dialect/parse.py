@@ -66,9 +66,7 @@ class Reader:
         start = self._thinking_start(text, at, opening)
         end = text.find(close, at if start is None else start)
         if start is None:
-            section = self.syntax.section if self.syntax else ""
-            call = text.find(section, at) if section else -1
-            if end < 0 or 0 <= call < end or self._is_json(text, at):
+            if end < 0 or self._is_json(text, at) or self._is_call_before(text, at, end):
                 return "", at, False
             return text[at:end].strip(), end + len(close), False
         if end < 0:
@@ -85,6 +83,14 @@ class Reader:
     @property
     def _has_header(self) -> bool:
         return isinstance(self.syntax, HeadedCalls)
+
+    def _is_call_before(self, text: str, at: int, end: int) -> bool:
+        """Whether a call opens before `end`: what closes reasoning there is part of an argument."""
+        if self.syntax is None:
+            return False
+        if self.syntax.section and 0 <= text.find(self.syntax.section, at) < end:
+            return True
+        return any(call.start < end for call in self.syntax.find(text, self._search_start(text, at, at), ()))
 
     @staticmethod
     def _is_json(text: str, at: int) -> bool:

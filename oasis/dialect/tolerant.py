@@ -29,6 +29,8 @@ _AFTER = re.compile(r"\s*(?:</tool_call>|```|</function_call>|</function>|<\|cal
 
 def find_loose(text: str, tools: Sequence[ToolSpec]) -> list[Found]:
     """The calls in a message of the model, in order, each once."""
+    if not any(tool.name in text for tool in tools):
+        return []
     found = [*_channels(text, tools), *_tags(text, tools), *_objects(text, tools), *_functions(text, tools)]
     calls: list[Found] = []
     for call in sorted(found, key=lambda one: (one.start, -one.end)):
@@ -95,12 +97,12 @@ def _found(text: str, spec: ToolSpec, arguments: object, start: int, end: int) -
 
 def _objects(text: str, tools: Sequence[ToolSpec]) -> Iterator[Found]:
     """`{"name": ..., "arguments": {...}}` under any of the usual keys, alone, in a list, or `{name: {...}}`."""
-    at = 0
-    while (at := _next_bracket(text, at)) >= 0:
+    at, misses = 0, 0
+    while (at := _next_bracket(text, at)) >= 0 and misses < MISSES:
         try:
             value, end = decode(text, at)
         except ValueError:
-            at += 1
+            at, misses = at + 1, misses + 1
             continue
         values = cast("list[Any]", value) if isinstance(value, list) else [value]
         calls = [(_named(one, tools)) for one in values]
@@ -109,8 +111,12 @@ def _objects(text: str, tools: Sequence[ToolSpec]) -> Iterator[Found]:
         at = end if isinstance(value, dict | list) and end > at else at + 1
 
 
+MISSES = 100
+"""Brackets that open nothing, after which the rest of a message is taken for text: each costs a look to its end."""
+
+
 def _next_bracket(text: str, at: int) -> int:
-    found = re.compile(r"\{|\[(?=\s*\{)").search(text, at)
+    found = re.compile(r"\{(?=\s*[\"'}])|\[(?=\s*\{)").search(text, at)
     return found.start() if found else -1
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oasis.core.items import Item, NewItem, User
+from oasis.dialect.check import template_raw
 from oasis.dialect.dialect import Dialect
 from oasis.dialect.parts import text_of
 from tests.dialect.conversations import (
@@ -71,8 +72,9 @@ def run(made: Dialect, job: list[tuple[list[tuple[str, dict[str, Any]]], str, st
     for number, step in enumerate(job):
         calls = calls_in(step, number)[: 3 if made.render.form.is_parallel else 1]
         message = said("" if calls else step[1], step[1], *calls)
-        raw = raw_of(made, message)
         new: list[NewItem] = [answer(one, step[2]) for one in calls] or [User(step[2])]
+        after = made.rendering(PREFIX, [*history, message, *new])
+        raw = template_raw(made, history, message, after, PREFIX) or raw_of(made, message)
         parts = made.batch(PREFIX, [*history, with_raw(message, raw)], new)
         history += [with_raw(message, raw), *new]
         prompt += raw + text_of(parts)

@@ -104,5 +104,5 @@ def test_arguments_fit_when_required_ones_are_there_and_none_is_unknown() -> Non
 
 
 def test_a_large_message_without_calls_is_read_in_passing() -> None:
-    text = '{"a": [' * 3000
+    text = 'read {"a": [' * 3000
     assert find_loose(text, TOOLS) == []
