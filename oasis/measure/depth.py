@@ -149,14 +149,16 @@ async def _rig(plan: Plan, depth: Depth, *, is_first: bool) -> AsyncGenerator[Ri
         stack.push_async_callback(client.aclose)
         recorder = await stack.enter_async_context(Recorder(url))
         behind = plan.settings.model_copy(update={"server": recorder.url, "model": ""})
-        tokens, chat = await connect(behind, Lane.TOKENS), await connect(behind, Lane.CHAT)
+        said: list[str] = []
+        tokens = await connect(behind, Lane.TOKENS, said.append)
+        chat = await connect(behind, Lane.CHAT, said.append)
         stack.push_async_callback(tokens.close)
         stack.push_async_callback(chat.close)
         if not isinstance(tokens.model, TokenModel) or not isinstance(chat.model, ChatModel):
             raise ConfigError(f"{plan.engine} is no llama.cpp server. This benchmark needs its token ids and timings.")
         if is_first:
             depth.job = await fitted(plan.job, tokens.model, client, plan.prefix, plan.engine)
-            depth.notes += [*tokens.notes, *chat.notes]
+            depth.notes += said
         await _fill(plan, client, tokens.model.slot)
         yield Rig(recorder, client, tokens.model, chat.model, plan.prefix, depth.job, folder)
 

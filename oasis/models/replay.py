@@ -102,10 +102,10 @@ class Forcing:
         Letters beyond ASCII stand in the grammar as letters: llama.cpp (autumn 2026) loses its place where a token
         named by its id is only a part of a letter. So does text that the tokeniser does not give back as it was.
         """
-        parts = [await self._exactly(part) for part in _ASCII_OR_NOT.findall(text)]
+        parts = [await self.exactly(part) for part in _ASCII_OR_NOT.findall(text)]
         return Sampling(temperature=0.0, grammar=f"root ::= {' '.join(parts) or _NOTHING}")
 
-    async def _exactly(self, part: str) -> str:
+    async def exactly(self, part: str) -> str:
         """GBNF that admits this part alone."""
         if part.isascii():
             ids = await self._client.tokenize(part, True)

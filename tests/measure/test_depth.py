@@ -64,7 +64,9 @@ async def test_the_report_tells_steps_totals_and_deviations():
 
 
 def test_the_command_prints_the_amplification_of_each_lane_as_json():
-    done = CliRunner().invoke(app, ["bench", "depth", *"--engine tiny-swa --lanes chat --steps 2 --json".split()])
+    done = CliRunner().invoke(
+        app, ["bench", "depth", *["--engine", "tiny-swa", "--lanes", "chat", "--steps", "2", "--json"]]
+    )
     lane = json.loads(done.stdout)["lanes"]["chat"]
     assert (done.exit_code, lane["amplification"], lane["deviations"], len(lane["steps"])) == (0, 1.0, [], 2)
 
