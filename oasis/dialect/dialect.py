@@ -180,10 +180,7 @@ class Dialect:
             reopened=self.ends.generation.strip(),
             call_open=syntax.section if syntax else "",
             call_close=self._calls_close(),
-            stops=[
-                *framed,
-                *(mark for mark in (*self._ends, self.render.template.eos) if mark and mark != thinking.close),
-            ],
+            stops=[mark for mark in stops if mark and mark != thinking.close],
             hidden=[*marks_in(self.ends.call_tail), *marks_in(self.ends.text_tail), *marks_in(thinking.gap)],
         )
         return Streamer(marks)
