@@ -105,10 +105,12 @@ async def _calls(server: str, model: str) -> "list[Share]":
     from oasis.resources import shipped
 
     asked = tasks(shipped("fixtures/jobs/calls.jsonl"))
-    connection = await connect(settings_for(Path(), server=server, model=model))
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
+
+    connection = await connect(settings_for(Path(), server=server, model=model), say=say)
     try:
-        for note in connection.notes:
-            typer.echo(note, err=True)
-        return await measure(connection.model, toolbox(Path()).registry, asked, lambda text: typer.echo(text, err=True))
+        return await measure(connection.model, toolbox(Path()).registry, asked, say)
     finally:
         await connection.close()

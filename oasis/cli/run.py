@@ -128,10 +128,8 @@ async def _run(order: Order) -> "TurnFinished":
     settings = order.settings
     box = toolbox(order.project, settings.packs)
     view = screen(order.as_json)
-    connection = await connect(settings, order.lane)
+    connection = await connect(settings, order.lane, lambda text: view.show(Said(text)))
     try:
-        for note in connection.notes:
-            view.show(Said(note))
         session, items = _session(order, box, connection.model, view)
         with session:
             limits = Limits(settings.max_steps, settings.max_minutes)

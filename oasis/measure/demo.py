@@ -49,10 +49,9 @@ class Demo:
         copy_project(self.project)
         async with AsyncExitStack() as stack:
             url = await stack.enter_async_context(boiler())
-            connection = await connect(self.settings)
+            say(f"A simulated boiler answers at {url}.")
+            connection = await connect(self.settings, say=say)
             stack.push_async_callback(connection.close)
-            for note in [*connection.notes, f"A simulated boiler answers at {url}."]:
-                say(note)
             job = _at(load(shipped("fixtures/jobs/demo.jsonl")), url)
             model = connection.model if self.is_live else _replayed(connection.model, job)
             box = toolbox(self.project, ["modbus"])

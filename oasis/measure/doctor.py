@@ -41,13 +41,14 @@ async def examine(settings: Settings, probes: bool) -> AsyncIterator[Finding]:
     yield Finding(Verdict.OK, "oasis", f"{__version__} on Python {platform.python_version()}, {platform.system()}")
     for finding in _installed(settings):
         yield finding
+    notes: list[str] = []
     try:
-        connection = await connect(settings)
+        connection = await connect(settings, say=notes.append)
     except OasisError as fault:
         yield Finding(Verdict.FAULT, "model", str(fault))
         return
     try:
-        async for finding in _model(connection, probes or connection.engine is not None):
+        async for finding in _model(connection, notes, probes or connection.engine is not None):
             yield finding
     except OasisError as fault:
         yield Finding(Verdict.FAULT, "model", str(fault))
@@ -68,9 +69,9 @@ def _installed(settings: Settings) -> list[Finding]:
     return found
 
 
-async def _model(connection: Connection, probes: bool) -> AsyncIterator[Finding]:
+async def _model(connection: Connection, notes: list[str], probes: bool) -> AsyncIterator[Finding]:
     model = connection.model
-    for note in connection.notes:
+    for note in notes:
         yield Finding(Verdict.OK if model.lane is Lane.TOKENS else Verdict.NOTE, "model", note)
     context = model.context_tokens
     if context is None:

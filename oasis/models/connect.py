@@ -1,27 +1,35 @@
 """From settings to a model: find the server or start the engine, infer the dialect, choose the lane.
 
-Whatever was found, chosen or missing is said in `Connection.notes`, a line each.
+Whatever was found, chosen or missing is said at once, a line each.
 """
 
+import asyncio
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oasis.config import Settings
 from oasis.engine.llama import LlamaClient
-from oasis.errors import ConfigError, DialectFault
+from oasis.errors import ConfigError, DialectFault, ServerLoading
 from oasis.models.base import Lane, Model
+
+if TYPE_CHECKING:
+    from oasis.engine.embedded import EmbeddedEngine
+
+Say = Callable[[str], None]
+
+_LOADING_LIMIT_S = 600.0
+_LOADING_PAUSE_S = 1.0
 
 
 @dataclass
 class Connection:
-    """A model ready to be asked, and what there is to say about it."""
+    """A model ready to be asked, and the engine that was started for it."""
 
     model: Model
-    notes: list[str] = field(default_factory=list[str])
-    engine: Any = None
+    engine: "EmbeddedEngine | None" = None
 
     async def close(self) -> None:
         await self.model.close()
@@ -29,74 +37,22 @@ class Connection:
             await self.engine.stop()
 
 
-async def connect(settings: Settings, lane: Lane | None = None) -> Connection:
+def unheard(text: str) -> None:
+    """For a caller that shows nothing of what is said."""
+
+
+async def connect(settings: Settings, lane: Lane | None = None, say: Say = unheard) -> Connection:
     """Connect as the settings say: their server, their model file on the embedded engine, or what is found.
 
     `lane` None: token ids where the server and the template allow it.
     Raises ConfigError where nothing was found, EngineFault, ServerFault.
     """
+    search = _Search(settings, lane, say)
     if settings.server:
-        return await _to_server(settings.server, settings, lane, [])
+        return await search.server(settings.server)
     if settings.model:
-        return await _to_engine(settings, lane)
-    return await _to_found(settings, lane)
-
-
-async def _to_found(settings: Settings, lane: Lane | None) -> Connection:
-    from oasis.models.discover import KNOWN_PORTS, discover  # noqa: PLC0415
-
-    found = await discover()
-    if not found:
-        ports = ", ".join(str(port) for port in KNOWN_PORTS)
-        raise ConfigError(
-            f"No model: no server answers on this machine (ports {ports} were tried), and none was named. Start one, "
-            "or give --server URL, or give --model FILE.gguf (`oasis models pull smollm2-135m` fetches a very small "
-            "one to try)."
-        )
-    others = "".join(f" Also there: {other.kind} at {other.url}." for other in found[1:])
-    return await _to_server(found[0].url, settings, lane, [f"Found {found[0].kind} at {found[0].url}.{others}"])
-
-
-async def _to_engine(settings: Settings, lane: Lane | None) -> Connection:
-    from oasis.engine.embedded import EmbeddedEngine  # noqa: PLC0415
-    from oasis.engine.weights import find_model  # noqa: PLC0415
-
-    path = find_model(settings.model)
-    engine = await EmbeddedEngine.start(
-        path,
-        context=settings.context,
-        slots=1,
-        threads=settings.threads or None,
-        checkpoints=settings.checkpoints,
-        log=settings.engine_log(),
-    )
-    try:
-        connection = await _to_llama(engine.url, settings, lane, [f"The embedded engine runs {path.name}."])
-    except BaseException:
-        await engine.stop()
-        raise
-    connection.engine = engine
-    return connection
-
-
-async def _to_server(url: str, settings: Settings, lane: Lane | None, notes: list[str]) -> Connection:
-    from oasis.models.chat import ChatModel  # noqa: PLC0415
-    from oasis.models.discover import identify  # noqa: PLC0415
-
-    found = await identify(url, api_key=settings.api_key)
-    if found.kind == "llama.cpp":
-        return await _to_llama(found.url, settings, lane, notes)
-    if lane is Lane.TOKENS:
-        raise ConfigError(f"The token lane needs a llama.cpp server; {url} is {found.kind}. Leave out --lane.")
-    name = settings.model or next(iter(found.models), "")
-    notes.append(
-        f"{found.kind} at {found.url}, model {name or 'unnamed'}: chat lane. Its template is not shown, so the reuse "
-        "to expect is not known; messages are only ever appended."
-    )
-    model = ChatModel(
-        found.url, name, identity=f"chat {name}", api_key=settings.api_key, context_tokens=settings.context or None
-    )
-    return Connection(model, notes)
+        return await search.engine()
+    return await search.machine()
 
 
 @dataclass(frozen=True)
@@ -117,87 +73,180 @@ class _Llama:
         return f"{lane} {self.name} {hashlib.sha256(self.template.encode()).hexdigest()[:12]}"
 
 
-async def _to_llama(url: str, settings: Settings, lane: Lane | None, notes: list[str]) -> Connection:
-    client = LlamaClient(url, api_key=settings.api_key)
-    try:
-        server = await _described(client, url, notes)
-        if lane is not Lane.CHAT:
-            try:
-                return _token_connection(server, notes)
-            except DialectFault as fault:
-                if lane is Lane.TOKENS:
-                    raise
-                notes.append(f"Chat lane, since the template's dialect cannot be trusted: {fault}")
-    except BaseException:
+@dataclass(frozen=True)
+class _Search:
+    """One search for a model; every finding is said."""
+
+    settings: Settings
+    lane: Lane | None
+    say: Say
+
+    async def machine(self) -> Connection:
+        """The first server that answers on this machine."""
+        from oasis.models.discover import KNOWN_PORTS, discover  # noqa: PLC0415
+
+        found = await discover()
+        if not found:
+            ports = ", ".join(str(port) for port in KNOWN_PORTS)
+            raise ConfigError(
+                f"No model: no server answers on this machine (ports {ports} were tried), and none was named. Start "
+                "one, or give --server URL, or give --model FILE.gguf (`oasis models pull smollm2-135m` fetches a very "
+                "small one to try)."
+            )
+        others = "".join(f" Also there: {other.kind} at {other.url}." for other in found[1:])
+        self.say(f"Found {found[0].kind} at {found[0].url}.{others}")
+        return await self.server(found[0].url)
+
+    async def engine(self) -> Connection:
+        """The embedded engine with the model file of the settings."""
+        from oasis.engine.embedded import EmbeddedEngine  # noqa: PLC0415
+        from oasis.engine.weights import find_model  # noqa: PLC0415
+
+        path = find_model(self.settings.model)
+        engine = await EmbeddedEngine.start(
+            path,
+            context=self.settings.context,
+            slots=1,
+            threads=self.settings.threads or None,
+            checkpoints=self.settings.checkpoints,
+            log=self.settings.engine_log(),
+        )
+        try:
+            self.say(f"The embedded engine runs {path.name}.")
+            connection = await self.llama(engine.url)
+        except BaseException:
+            await engine.stop()
+            raise
+        connection.engine = engine
+        return connection
+
+    async def server(self, url: str) -> Connection:
+        """The server at `url`, whatever kind it is."""
+        from oasis.models.discover import identify  # noqa: PLC0415
+
+        found = await identify(url, api_key=self.settings.api_key)
+        if found.kind == "llama.cpp":
+            return await self.llama(found.url)
+        if self.lane is Lane.TOKENS:
+            raise ConfigError(f"The token lane needs a llama.cpp server; {url} is {found.kind}. Leave out --lane.")
+        name = self.settings.model or next(iter(found.models), "")
+        self.say(
+            f"{found.kind} at {found.url}, model {name or 'unnamed'}: chat lane. Its template is not shown, so the "
+            "reuse to expect is not known; messages are only ever appended."
+        )
+        return Connection(self._chat_model(found.url, name, f"{Lane.CHAT} {name}", self.settings.context or None))
+
+    async def llama(self, url: str) -> Connection:
+        """A llama.cpp server: the token lane where its template's dialect passes, otherwise the chat lane."""
+        client = LlamaClient(url, api_key=self.settings.api_key)
+        try:
+            server = await self._described(client, url)
+            if self.lane is not Lane.CHAT:
+                try:
+                    return self._tokens(server)
+                except DialectFault as fault:
+                    if self.lane is Lane.TOKENS:
+                        raise
+                    self.say(f"Chat lane, since the template's dialect cannot be trusted: {fault}")
+        except BaseException:
+            await client.aclose()
+            raise
         await client.aclose()
-        raise
-    await client.aclose()
-    return _chat_connection(server, settings, notes)
+        return self._chat(server)
 
+    async def _described(self, client: LlamaClient, url: str) -> _Llama:
+        props = await self._props(client)
+        return _Llama(
+            client=client,
+            url=url,
+            name=Path(str(props.get("model_path") or props.get("model_alias") or "model")).stem,
+            template=str(props.get("chat_template") or ""),
+            bos=str(props.get("bos_token") or ""),
+            eos=str(props.get("eos_token") or ""),
+            context=int(props.get("default_generation_settings", {}).get("n_ctx", 0)) or None,
+            slot=await self._slot(client, props),
+        )
 
-async def _described(client: LlamaClient, url: str, notes: list[str]) -> _Llama:
-    props = await client.props()
-    return _Llama(
-        client=client,
-        url=url,
-        name=Path(str(props.get("model_path") or props.get("model_alias") or "model")).stem,
-        template=str(props.get("chat_template") or ""),
-        bos=str(props.get("bos_token") or ""),
-        eos=str(props.get("eos_token") or ""),
-        context=int(props.get("default_generation_settings", {}).get("n_ctx", 0)) or None,
-        slot=await _slot(client, props, notes),
-    )
+    async def _props(self, client: LlamaClient) -> dict[str, Any]:
+        """The server's properties. A model that is being loaded is waited for, up to ten minutes."""
+        waited_s = 0.0
+        while True:
+            try:
+                return await client.props()
+            except ServerLoading as fault:
+                if waited_s >= _LOADING_LIMIT_S:
+                    raise
+                if not waited_s:
+                    self.say(f"{fault} Waiting for it, at most ten minutes.")
+            await asyncio.sleep(_LOADING_PAUSE_S)
+            waited_s += _LOADING_PAUSE_S
 
+    async def _slot(self, client: LlamaClient, props: Mapping[str, Any]) -> int | None:
+        from oasis.engine.slots import choose_slot  # noqa: PLC0415
 
-async def _slot(client: LlamaClient, props: Mapping[str, Any], notes: list[str]) -> int | None:
-    from oasis.engine.slots import choose_slot  # noqa: PLC0415
+        if not props.get("endpoint_slots", True):
+            self.say("The server does not show its slots (--no-slots): it chooses one itself, and reuse may suffer.")
+            return None
+        slot = await choose_slot(client)
+        if slot is None:
+            self.say("Every slot of the server is busy: this session waits for others and may lose its cache to them.")
+        return slot
 
-    if not props.get("endpoint_slots", True):
-        notes.append("The server does not show its slots (--no-slots): it chooses one itself, and reuse may suffer.")
-        return None
-    slot = await choose_slot(client)
-    if slot is None:
-        notes.append("Every slot of the server is busy: this session waits for others and may lose its cache to them.")
-    return slot
+    def _tokens(self, server: _Llama) -> Connection:
+        from oasis.dialect.check import check  # noqa: PLC0415
+        from oasis.dialect.infer import infer  # noqa: PLC0415
+        from oasis.models.tokens import TokenModel  # noqa: PLC0415
 
+        if not server.template:
+            raise DialectFault("the server shows no chat template.")
+        dialect = infer(server.template, server.bos, server.eos)
+        check(dialect)
+        self.say(f"{server.name} in the token lane: every token is prefilled once.")
+        model = TokenModel(
+            server.client,
+            dialect,
+            name=server.name,
+            identity=server.identity(Lane.TOKENS),
+            slot=server.slot,
+            context_tokens=server.context,
+        )
+        return Connection(model)
 
-def _token_connection(server: _Llama, notes: list[str]) -> Connection:
-    from oasis.dialect.check import check  # noqa: PLC0415
-    from oasis.dialect.infer import infer  # noqa: PLC0415
-    from oasis.models.tokens import TokenModel  # noqa: PLC0415
+    def _chat(self, server: _Llama) -> Connection:
+        from oasis.dialect.check import expected_reuse, kept_history  # noqa: PLC0415
 
-    if not server.template:
-        raise DialectFault("the server shows no chat template.")
-    dialect = infer(server.template, server.bos, server.eos)
-    check(dialect)
-    notes.append(f"{server.name} in the token lane: every token is prefilled once.")
-    model = TokenModel(
-        server.client,
-        dialect,
-        name=server.name,
-        identity=server.identity(Lane.TOKENS),
-        slot=server.slot,
-        context_tokens=server.context,
-    )
-    return Connection(model, notes)
+        kwargs: dict[str, Any] = {}
+        try:
+            kwargs = kept_history(server.template)
+            expected = expected_reuse(server.template, kwargs).sentence()
+        except DialectFault:
+            expected = "Its template cannot be read here, so the reuse to expect is not known."
+        self.say(f"{server.name} in the chat lane. {expected}")
+        extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
+        if server.slot is not None:
+            extra["id_slot"] = server.slot
+        return Connection(
+            self._chat_model(server.url, server.name, server.identity(Lane.CHAT), server.context, extra, is_llama=True)
+        )
 
+    def _chat_model(
+        self,
+        url: str,
+        name: str,
+        identity: str,
+        context: int | None,
+        extra: Mapping[str, Any] | None = None,
+        *,
+        is_llama: bool = False,
+    ) -> Model:
+        from oasis.models.chat import ChatModel  # noqa: PLC0415
 
-def _chat_connection(server: _Llama, settings: Settings, notes: list[str]) -> Connection:
-    from oasis.dialect.check import expected_reuse, kept_history  # noqa: PLC0415
-    from oasis.models.chat import ChatModel  # noqa: PLC0415
-
-    kwargs = kept_history(server.template)
-    notes.append(f"{server.name} in the chat lane: {expected_reuse(server.template, kwargs).sentence()}")
-    extra: dict[str, Any] = {"chat_template_kwargs": kwargs} if kwargs else {}
-    if server.slot is not None:
-        extra["id_slot"] = server.slot
-    model = ChatModel(
-        server.url,
-        server.name,
-        identity=server.identity(Lane.CHAT),
-        api_key=settings.api_key,
-        extra=extra,
-        is_llama=True,
-        context_tokens=server.context,
-    )
-    return Connection(model, notes)
+        return ChatModel(
+            url,
+            name,
+            identity=identity,
+            api_key=self.settings.api_key,
+            extra=extra,
+            is_llama=is_llama,
+            context_tokens=context,
+        )

@@ -23,13 +23,17 @@ LOADING = b'{"error":{"message":"Loading model","type":"unavailable_error","code
 
 @dataclass
 class Injector:
-    """A proxy to the engine at `port`; `plan` names the fault of the n-th completion (from 0)."""
+    """A proxy to the engine at `port`; `plan` names the fault of the n-th completion (from 0).
+
+    The first `loading` answers to /props say that the model is being loaded.
+    """
 
     port: int
     plan: dict[int, Fault]
     url: str = ""
     completions: int = 0
     injected: list[Fault] = field(default_factory=list)
+    loading: int = 0
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -52,6 +56,9 @@ class Injector:
         if fault is Fault.RESET_BEFORE:
             _reset(writer)
             return
+        if head.startswith(b"GET /props ") and self.loading:
+            self.loading -= 1
+            fault = Fault.LOADING
         if fault is Fault.LOADING:
             writer.write(
                 b"HTTP/1.1 503 Unavailable\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(LOADING) + LOADING

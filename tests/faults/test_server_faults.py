@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from oasis.config import Settings
 from oasis.core.events import Retrying, StepFinished
 from oasis.core.items import Assistant, Stop, ToolOutput, User
 from oasis.core.transcript import Request
 from oasis.dialect.infer import infer
 from oasis.engine.embedded import EmbeddedEngine
 from oasis.engine.llama import LlamaClient
-from oasis.models.base import Model, Sampling
+from oasis.models.base import Lane, Model, Sampling
 from oasis.models.chat import ChatModel
+from oasis.models.connect import connect
 from oasis.models.tokens import TokenModel
 from tests.agent.harness import build
 from tests.faults.injector import Fault, injecting
@@ -97,3 +99,17 @@ async def test_the_chat_lane_survives_the_same_faults(tmp_path: Path, dense_engi
     assert injector.injected == [fault]
     assert len(bench.all(Retrying)) == (fault is not Fault.SLOW_HEADERS)
     assert isinstance(bench.session.transcript.items[1], Assistant)
+
+
+async def test_a_server_that_is_loading_its_model_is_waited_for_and_the_wait_is_said(
+    dense_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("oasis.models.connect._LOADING_PAUSE_S", 0.0)
+    said: list[str] = []
+    async with injecting(dense_engine.url, {}) as injector:
+        injector.loading = 4
+        connection = await connect(Settings(server=injector.url), say=said.append)
+        await connection.close()
+    assert connection.model.lane is Lane.TOKENS
+    assert [("Loading model" in text, "Waiting" in text) for text in said[:1]] == [(True, True)]
+    assert sum("Loading model" in text for text in said) == 1
