@@ -195,7 +195,17 @@ class Dialect:
 
     def grammar(self, tools: Sequence[ToolSpec]) -> Grammar | None:
         """A lazy grammar for calls; None where calls are not JSON behind a mark, or there are no tools."""
-        return grammar_for(self.render, self.ends, self.syntax, tools) if tools else None
+        if not tools:
+            return None
+        key = b"\n".join(tool.wire for tool in tools)
+        if key not in self._grammars:
+            self._grammars[key] = grammar_for(self.render, self.ends, self.syntax, tools)
+        return self._grammars[key]
+
+    @cached_property
+    def _grammars(self) -> dict[bytes, Grammar | None]:
+        """One for each set of tools asked for: every request of a session asks for the same."""
+        return {}
 
     def rendering(self, prefix: Prefix, items: Sequence[Item]) -> str:
         """The template's own rendering of a whole conversation, from items rather than generated text.

@@ -111,7 +111,7 @@ def _objects(text: str, tools: Sequence[ToolSpec]) -> Iterator[Found]:
         at = end if isinstance(value, dict | list) and end > at else at + 1
 
 
-MISSES = 100
+MISSES = 50
 """Brackets that open nothing, after which the rest of a message is taken for text: each costs a look to its end."""
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from oasis.core.items import Assistant, Item, NewItem, Stop, ToolCall, ToolOutput, User
 from oasis.core.prefix import Prefix
@@ -61,21 +62,26 @@ def first(dialect: Dialect, text: str = "Go.", prefix: Prefix = PREFIX) -> str:
     return text_of(dialect.head(prefix)) + text_of(dialect.batch(prefix, [], [User(text)]))
 
 
+@cache
+def opening(dialect: Dialect, text: str) -> str:
+    return first(dialect, text)
+
+
 def raw_of(dialect: Dialect, message: Assistant, text: str = "Go.") -> str:
     """The message after a first question as the template writes it, up to its stop.
 
     Where the template drops the reasoning that its prompt opens, it is put in: a model always writes it.
     """
-    prompt = first(dialect, text)
+    prompt = opening(dialect, text)
     shown = dialect.rendering_closed(PREFIX, [User(text), message])
     start = common_start(shown, prompt)
     if start < len(prompt):
         start = before_mark(shown, start)
     raw = to_stop(dialect, message, shown[start:]).rstrip("\n")
-    opening, gap = dialect.thinking.open, dialect.thinking.gap
+    opened, gap = dialect.thinking.open, dialect.thinking.gap
     if message.reasoning and message.reasoning in raw and not shown.startswith(prompt):
         return raw[raw.index(message.reasoning) :]
-    if opening and prompt.rstrip().endswith(opening) and not (message.reasoning and message.reasoning in raw):
+    if opened and prompt.rstrip().endswith(opened) and not (message.reasoning and message.reasoning in raw):
         return f"{message.reasoning or 'Thought.'}{gap}{raw.removeprefix(dialect.thinking.close).lstrip()}"
     return raw
 

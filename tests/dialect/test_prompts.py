@@ -57,10 +57,9 @@ def test_the_first_prompt_of_every_real_template_is_its_own() -> None:
 def test_the_head_is_the_same_for_every_question() -> None:
     for made in every().values():
         head = text_of(made.head(PREFIX))
-        for text in ("", " padded ", "AAB", "ZZZ", "ünï", "\n\nx", "{{ x }}"):
-            items = [User(text)]
-            assert (head + text_of(made.batch(PREFIX, [], items))).startswith(head)
-            assert head + text_of(made.batch(PREFIX, [], items)) == made.rendering(PREFIX, items)
+        for text in ("", " padded ", "\n\nünï {{ x }}"):
+            whole = head + text_of(made.batch(PREFIX, [], [User(text)]))
+            assert whole == made.rendering(PREFIX, [User(text)])
 
 
 def test_the_head_grows_at_its_end_when_a_tool_is_added_last() -> None:
