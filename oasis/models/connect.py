@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 
-_LOADING_LIMIT_S = 600.0
+_LOADING_TRIES = 600
 _LOADING_PAUSE_S = 1.0
 
 
@@ -169,17 +169,17 @@ class _Search:
 
     async def _props(self, client: LlamaClient) -> dict[str, Any]:
         """The server's properties. A model that is being loaded is waited for, up to ten minutes."""
-        waited_s = 0.0
+        tries = 0
         while True:
             try:
                 return await client.props()
             except ServerLoading as fault:
-                if waited_s >= _LOADING_LIMIT_S:
+                if tries >= _LOADING_TRIES:
                     raise
-                if not waited_s:
+                if not tries:
                     self.say(f"{fault} Waiting for it, at most ten minutes.")
+            tries += 1
             await asyncio.sleep(_LOADING_PAUSE_S)
-            waited_s += _LOADING_PAUSE_S
 
     async def _slot(self, client: LlamaClient, props: Mapping[str, Any]) -> int | None:
         from oasis.engine.slots import choose_slot  # noqa: PLC0415
