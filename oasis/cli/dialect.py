@@ -94,7 +94,7 @@ def _ask(url: str) -> tuple["Report", list["Border"]]:
     from oasis.engine.llama import LlamaClient
     from oasis.errors import DialectFault
 
-    async def asked() -> tuple[Report, list[Border]]:
+    async def asked() -> "tuple[Report, list[Border]]":
         client = LlamaClient(url)
         try:
             props = await client.props()

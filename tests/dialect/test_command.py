@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from oasis.cli.dialect import dialect
 from oasis.dialect.borders import examine_borders
 from oasis.dialect.infer import infer
+from oasis.engine.embedded import EmbeddedEngine
 from oasis.engine.llama import LlamaClient
 from oasis.errors import OasisError
 from tests.dialect.templates import HERMES, MOVING, PLAIN
@@ -85,3 +86,11 @@ async def test_a_border_that_the_tokeniser_sees_is_reported(client: LlamaClient)
 
     borders = await examine_borders(made, joining)
     assert any(not border.is_same for border in borders)
+
+
+@pytest.mark.engine
+def test_the_command_asks_a_running_server(dense_engine: EmbeddedEngine) -> None:
+    found = oasis_dialect("--server", dense_engine.url)
+    assert found.exit_code == 0
+    assert "token lane" in found.output
+    assert "Tokenised apart, 0 of" in found.output
