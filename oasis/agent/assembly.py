@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from oasis.agent.calls import CallRunner
+from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.folders import protected_folders, sessions_folder, spill_folder
 from oasis.agent.gate import Asker, allowing, reading_is_free
 from oasis.agent.loop import Agent, Limits
@@ -73,8 +74,9 @@ def agent(
     allow: Sequence[str] = (),
     limits: Limits | None = None,
     sampling: Sampling | None = None,
+    compact_at: CompactAt | None = None,
 ) -> Agent:
     """The loop over this session, with the user's rules before anyone is asked."""
     rules = (reading_is_free, allowing(allow))
     calls = CallRunner(box.registry, rules, ask, emit)
-    return Agent(model, session, calls, emit, limits=limits, sampling=sampling)
+    return Agent(model, session, calls, emit, limits=limits, sampling=sampling, compact_at=compact_at)

@@ -7,9 +7,21 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from oasis.agent.calls import CallRunner
+from oasis.agent.compaction import Compactor
+from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.runaway import Runaway
 from oasis.agent.session import Session
-from oasis.core.events import Event, Reasoning, Retrying, StepFinished, StepStarted, Text, TurnFinished, TurnStarted
+from oasis.core.events import (
+    Event,
+    Prefill,
+    Reasoning,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    Text,
+    TurnFinished,
+    TurnStarted,
+)
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
 from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerUnreachable
@@ -22,10 +34,17 @@ _RETRY_LIMIT = 5
 _FAULT_RETRY_LIMIT = 2
 _LOADING_LIMIT_S = 600.0
 
+_NOTHING = Assistant("", "", (), Stop.CANCELLED, wire=b"", undecoded=0)
 _ASKED_AGAIN = {
     Stop.LENGTH: "was cut off at the length limit; go on",
     Stop.REPEATING: "repeated itself and was stopped; answer briefly or call a tool",
 }
+
+Part = Prefill | Reasoning | Text
+
+
+def _is_progress(part: Part) -> bool:
+    return isinstance(part, Prefill)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +75,7 @@ class Agent:
         *,
         limits: Limits | None = None,
         sampling: Sampling | None = None,
+        compact_at: CompactAt | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._model = model
@@ -66,6 +86,18 @@ class Agent:
         self._sampling = sampling or Sampling()
         self._sleep = sleep
         self._patience = _Patience()
+        self._streamed = ""
+        self._compactor = Compactor(model, session, self._ask_summary, emit, at=compact_at, sampling=self._sampling)
+
+    async def compact(self) -> bool:
+        """Compact now, between two turns; False where there is nothing to leave out.
+
+        Raises ServerFault; the session then goes on as it was.
+        """
+        try:
+            return await self._compactor.now("asked")
+        except _Ended as end:
+            raise ServerFault(end.detail) from end
 
     async def turn(self, items: Sequence[User | Notice]) -> TurnFinished:
         """From the new items to the model's final answer. With no items an unfinished turn goes on.
@@ -75,7 +107,7 @@ class Agent:
         session, before, before_new = self._session, self._session.usage, self._session.new_tokens
         self._emit(TurnStarted(session.turns + 1))
         if items and session.transcript.is_unanswered:
-            session.append(self._model.partial())
+            session.append(self._received(session.transcript.digest))
         for item in items:
             session.append(item)
         self._patience = _Patience()
@@ -117,10 +149,9 @@ class Agent:
         return _Ended("max_minutes", detail=f"stopped after {self._limits.max_minutes:g} minutes (--max-minutes)")
 
     async def _step(self) -> Assistant:
-        """One model call: request, stream, append."""
-        request = await self._session.request()
-        self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
-        reply = await self._ask_model(request)
+        """One model call: request, stream, append. Before it a compaction, where one is due."""
+        await self._compactor.at_safe_point()
+        request, reply = await self._replied()
         if reply is None:
             message = replace(self._model.partial(), stop=Stop.REPEATING)
             self._session.append(message)
@@ -128,23 +159,49 @@ class Agent:
         self._session.append(reply.message)
         self._session.finish_step(reply.usage, request.new_tokens)
         self._emit(StepFinished(self._session.steps, reply.usage, request.new_tokens))
+        self._compactor.finish_step(request, reply.usage)
         return reply.message
 
-    async def _ask_model(self, request: Request) -> Reply | None:
+    async def _replied(self) -> tuple[Request, Reply | None]:
+        """The request as it went out and what came. One the context cannot hold is compacted and sent once more."""
+        is_compacted = False
+        while True:
+            request = await self._session.request()
+            self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
+            await self._compactor.warm(request)
+            try:
+                return request, await self._ask_model(request, self._sampling, self._emit)
+            except ContextFull as fault:
+                if is_compacted or not await self._compactor.when_full(fault):
+                    raise _Ended("context_full", detail=str(fault)) from fault
+                is_compacted = True
+            except asyncio.CancelledError:
+                self._session.append(self._received(request.digest))
+                raise
+
+    def _received(self, digest: str) -> Assistant:
+        """What came in answer to the request with this digest before its stream was closed."""
+        return self._model.partial() if self._streamed in (digest, "") else _NOTHING
+
+    async def _ask_summary(self, request: Request, sampling: Sampling) -> Reply | None:
+        """What is written for a compaction is no part of the conversation: only its prefill is shown."""
+        return await self._ask_model(request, sampling, lambda part: self._emit(part) if _is_progress(part) else None)
+
+    async def _ask_model(self, request: Request, sampling: Sampling, show: Callable[[Part], None]) -> Reply | None:
         """Send the request, again where sending again may help; None for a message that repeated itself.
 
-        What was received when cancelled is appended.
+        Raises ContextFull.
         """
         attempt, began = 0, time.monotonic()
         while True:
             try:
-                return await self._stream(request)
+                return await self._stream(request, sampling, show)
             except ServerLoading as fault:
                 if time.monotonic() - began > _LOADING_LIMIT_S:
                     raise _Ended("server", detail=f"{fault} It was still loading after 10 minutes.") from fault
                 await self._wait(str(fault), attempt := attempt + 1, min(2.0**attempt, 15.0))
-            except ContextFull as fault:
-                raise _Ended("context_full", detail=str(fault)) from fault
+            except ContextFull:
+                raise
             except ServerFault as fault:
                 limit = _RETRY_LIMIT if isinstance(fault, ServerUnreachable) else _FAULT_RETRY_LIMIT
                 if attempt >= limit:
@@ -153,25 +210,17 @@ class Agent:
 
     async def _wait(self, reason: str, attempt: int, wait_s: float) -> None:
         self._emit(Retrying(reason, attempt, wait_s))
-        try:
-            await self._sleep(wait_s)
-        except asyncio.CancelledError:
-            self._session.append(self._model.partial())
-            raise
+        await self._sleep(wait_s)
 
-    async def _stream(self, request: Request) -> Reply | None:
-        runaway = Runaway()
-        try:
-            async with aclosing(self._model.stream(request, self._sampling)) as parts:
-                async for part in parts:
-                    if isinstance(part, Reply):
-                        return part
-                    self._emit(part)
-                    if isinstance(part, Text | Reasoning) and runaway.is_seen_in(part.text):
-                        return None
-        except asyncio.CancelledError:
-            self._session.append(self._model.partial())
-            raise
+    async def _stream(self, request: Request, sampling: Sampling, show: Callable[[Part], None]) -> Reply | None:
+        runaway, self._streamed = Runaway(), request.digest
+        async with aclosing(self._model.stream(request, sampling)) as parts:
+            async for part in parts:
+                if isinstance(part, Reply):
+                    return part
+                show(part)
+                if isinstance(part, Text | Reasoning) and runaway.is_seen_in(part.text):
+                    return None
         raise ServerUnreachable("The server ended the stream without a reply. The same request is sent again.")
 
     async def _run_calls(self, message: Assistant) -> None:
@@ -192,7 +241,7 @@ class Agent:
         """End the turn with the message's text. An empty or cut answer is asked for again, at most twice."""
         if message.stop is Stop.END and message.text.strip():
             raise _Ended("done", message.text)
-        if message.stop is Stop.LENGTH and self._is_context_full():
+        if message.stop is Stop.LENGTH and self._is_context_full() and not self._compactor.can_help:
             raise _Ended("context_full", message.text, "the model's context was full in the middle of a message")
         self._patience.asked_again += 1
         if self._patience.asked_again > _ASK_AGAIN_LIMIT:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from oasis.core.items import Assistant, Item, Notice, Status, Stop, ToolCall, ToolOutput, User
+from oasis.core.transcript import Chunk, Transcript
 
 VERSION = 1
 _START = "0" * 32
@@ -62,6 +63,35 @@ def of_item(item: Item) -> Record:
         return {"kind": "assistant", **asdict(item), "wire": item.wire.decode()}
     kind = {User: "user", Notice: "notice", ToolOutput: "output"}[type(item)]
     return {"kind": kind, **asdict(item)}
+
+
+def of_epoch(transcript: Transcript) -> list[Record]:
+    """The records of what an epoch begins with, in order: its items, and each chunk after the items it carries.
+
+    Items that no request has carried stand last, without a chunk.
+    """
+    chunks = iter(transcript.chunks)
+    made, is_open = [of_chunk(next(chunks))], False
+    sent = len(transcript.items) - len(transcript.pending)
+    for item in transcript.items[:sent]:
+        if isinstance(item, Assistant):
+            made += [of_chunk(next(chunks))] if is_open else []
+            next(chunks)
+        made.append(of_item(item))
+        is_open = not isinstance(item, Assistant)
+    made += [of_chunk(next(chunks))] if is_open else []
+    return [*made, *(of_item(item) for item in transcript.pending)]
+
+
+def of_chunk(chunk: Chunk) -> Record:
+    return {"kind": "chunk", "wire": chunk.wire.decode(), "tokens": chunk.tokens}
+
+
+def to_entry(record: Record) -> Item | Chunk | None:
+    """The item or chunk of a record; None when it holds neither. Raises as `to_item` does."""
+    if record["kind"] == "chunk":
+        return Chunk(record["wire"].encode(), record["tokens"])
+    return to_item(record)
 
 
 def to_item(record: Record) -> Item | None:

@@ -18,6 +18,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from oasis.agent import records
+from oasis.core.events import Compacted, as_json
 from oasis.core.items import Assistant, Item, Status, ToolCall, ToolOutput
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
@@ -26,14 +27,21 @@ from oasis.core.usage import Usage
 from oasis.errors import SessionFault
 from oasis.models.base import Model
 
+_ABOUT_EPOCH = ("kind", "epoch", "reason", "model", "lane", "system", "tools")
+
 
 @dataclass
 class Kept:
-    """What a session file held: its first record, the last epoch, that epoch's entries in order, and warnings."""
+    """What a session file held: its first record, the last epoch, that epoch's entries in order, and warnings.
+
+    The first `seeded` entries were kept from the epoch before; `earlier` holds the items of the epochs before.
+    """
 
     about: dict[str, Any]
     epoch: dict[str, Any] = field(default_factory=dict[str, Any])
     entries: list[Item | Chunk] = field(default_factory=list[Item | Chunk])
+    seeded: int = 0
+    earlier: list[list[Item]] = field(default_factory=list[list[Item]])
     started: set[str] = field(default_factory=set[str])
     usage: Usage = field(default_factory=Usage)
     new_tokens: int = 0
@@ -91,9 +99,7 @@ def _take(kept: Kept | None, record: records.Record) -> Kept:
         return Kept(record)
     match record["kind"]:
         case "epoch":
-            kept.epoch, kept.entries = record, []
-        case "chunk":
-            kept.entries.append(Chunk(record["wire"].encode(), record["tokens"]))
+            _take_epoch(kept, record)
         case "start":
             kept.started.add(record["call_id"])
         case "step":
@@ -103,10 +109,19 @@ def _take(kept: Kept | None, record: records.Record) -> Kept:
         case "turn":
             kept.turns += 1
         case _:
-            item = records.to_item(record)
-            if item is not None:
-                kept.entries.append(item)
+            entry = records.to_entry(record)
+            if entry is not None:
+                kept.entries.append(entry)
     return kept
+
+
+def _take_epoch(kept: Kept, record: records.Record) -> None:
+    """Go over to a new epoch. All it begins with is in its one record, so a cut leaves the one before it."""
+    seed = [entry for inner in record.get("seed", ()) if (entry := records.to_entry(inner)) is not None]
+    if kept.epoch:
+        asked = [item for inner in record.get("asked", ()) if (item := records.to_item(inner)) is not None]
+        kept.earlier.append([*kept.items, *asked])
+    kept.epoch, kept.entries, kept.seeded = record, seed, len(seed)
 
 
 class Session:
@@ -122,6 +137,7 @@ class Session:
         self._lock = lock
         self._chain = chain
         self._file = path.open("ab")
+        self._about: records.Record = {}
         self._written_chunks = len(transcript.chunks)
 
     @property
@@ -163,14 +179,18 @@ class Session:
                     "mean nothing here. Connect the model it was held with, or start a new session."
                 )
             transcript = Transcript(kept.prefix(), model.encoder, kept.epoch["epoch"])
-            for entry in kept.entries:
-                transcript.seal(entry) if isinstance(entry, Chunk) else transcript.append(entry)
+            for number, entry in enumerate(kept.entries):
+                if isinstance(entry, Chunk):
+                    transcript.seal(entry)
+                else:
+                    transcript.keep(entry) if number < kept.seeded else transcript.append(entry)
             session = cls(path, lock, transcript, kept.chain)
         except BaseException:
             lock.release()
             raise
         session.usage, session.new_tokens = kept.usage, kept.new_tokens
         session.steps, session.turns = kept.steps, kept.turns
+        session._about = {key: value for key, value in kept.epoch.items() if key in _ABOUT_EPOCH}
         if kept.needs_newline:
             session._file.write(b"\n")
         for output in _missing_outputs(kept):
@@ -187,9 +207,26 @@ class Session:
         """The next request; what it encoded anew is written before it is given."""
         request = await self.transcript.request()
         for chunk in request.chunks[self._written_chunks :]:
-            self._write({"kind": "chunk", "wire": chunk.wire.decode(), "tokens": chunk.tokens})
+            self._write(records.of_chunk(chunk))
         self._written_chunks = len(request.chunks)
         return request
+
+    async def next_epoch(self, reason: str, seed: Sequence[Item], asked: Sequence[Item]) -> None:
+        """Go on in a new epoch that begins with `seed`; `asked`: what was said to make its summary.
+
+        One record holds all of it: whatever happens, the file holds the old epoch or the new one whole.
+        """
+        transcript = await self.transcript.next_epoch(seed)
+        record = {**self._about, "epoch": transcript.epoch, "reason": reason}
+        said = [records.of_item(item) for item in asked]
+        self._write({**record, "asked": said, "seed": records.of_epoch(transcript)})
+        self.transcript = transcript
+        self._written_chunks = len(transcript.chunks)
+
+    def note_compaction(self, event: Compacted) -> None:
+        """Write what a compaction cost."""
+        record = as_json(event)
+        self._write({"kind": record.pop("event"), **record})
 
     def start_call(self, call: ToolCall) -> None:
         """Write that a tool is about to run."""
@@ -221,7 +258,8 @@ class Session:
     def _begin(self, epoch: int, reason: str, prefix: Prefix, model: Model) -> None:
         tools = [json.loads(tool.wire) for tool in prefix.tools]
         about = {"kind": "epoch", "epoch": epoch, "reason": reason, "model": model.identity, "lane": model.lane}
-        self._write({**about, "system": prefix.system, "tools": tools})
+        self._about = {**about, "system": prefix.system, "tools": tools}
+        self._write(self._about)
 
     def _write(self, record: records.Record) -> None:
         line, chain = records.link(self._chain, record)

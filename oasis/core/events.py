@@ -77,6 +77,41 @@ class CallFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacting:
+    """A compaction begins: a summary is asked for. `reason`: limit, cost, full, asked."""
+
+    reason: str
+    prompt_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction is through and the new epoch's first prompt is prefilled; seconds and tokens are of both.
+
+    tokens_before      the prompt that would have been sent without it
+    tokens_after       the prompt that was sent
+    new_tokens         instruction, summary and what was kept; None where the lane does not see tokens
+    paid_s             prefill, and the summary's decoding
+    cold_s             the same with nothing reused, at the measured rate; None where no rate is known
+    pays_after_steps   until cheaper steps have paid for it; None where they are not known to be cheaper
+    dropped_exchanges  those that are neither kept nor in the summary
+    """
+
+    epoch: int
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    computed_tokens: int
+    new_tokens: int | None
+    paid_s: float
+    cold_s: float | None
+    pays_after_steps: int | None
+    kept_exchanges: int
+    dropped_exchanges: int
+    has_summary: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """Oasis has something to say to the person; it is not part of the transcript."""
 
@@ -105,6 +140,8 @@ Event = (
     | StepFinished
     | CallStarted
     | CallFinished
+    | Compacting
+    | Compacted
     | Said
     | TurnFinished
 )

@@ -2,7 +2,8 @@
 
 Items are frozen. Each is encoded once, with the others of its batch, when the next request is made;
 a request is the head's bytes followed by the chunks'. There is no insert, replace or remove, and a model
-only accepts a request that a transcript made.
+only accepts a request that a transcript made. A compaction does not change a transcript: `next_epoch` begins
+another one behind the same head.
 """
 
 import hashlib
@@ -48,7 +49,8 @@ class Request:
     """One prompt, made by a Transcript.
 
     `new_tokens` counts what this request adds by identity: the head once, the new chunk, and the last token
-    of the model's message before it where that was sampled but never decoded. None where the lane does not see tokens.
+    of the model's message before it where that was sampled but never decoded. In a later epoch's first request it is
+    everything but the head. None where the lane does not see tokens.
     """
 
     prefix: Prefix
@@ -83,6 +85,8 @@ class Transcript:
         self._items: list[Item] = []
         self._pending: list[NewItem] = []
         self._chunks: list[Chunk] = []
+        self._ends: list[tuple[int, int]] = []
+        self._new_since_end: int | None = 0
         self._digest = hashlib.sha256(prefix.wire)
         self._new_tokens: int | None = 0
 
@@ -98,6 +102,11 @@ class Transcript:
     @property
     def chunks(self) -> tuple[Chunk, ...]:
         return tuple(self._chunks)
+
+    @property
+    def ends(self) -> tuple[tuple[int, int], ...]:
+        """For each message of the model: how many items and how many chunks there are up to its end."""
+        return tuple(self._ends)
 
     @property
     def digest(self) -> str:
@@ -118,35 +127,91 @@ class Transcript:
             self._pending.append(item)
             self._items.append(item)
             return
-        if self._pending or not self._chunks:
-            raise ValueError("a message of the model answers a request; no request carries the items before it")
-        self._items.append(item)
-        sees_tokens = self._chunks[0].tokens is not None
-        self._add(Chunk(item.wire, (item.wire.count(b",") + 1 if item.wire else 0) if sees_tokens else None))
-        if sees_tokens and item.wire:
-            self._new_tokens = item.undecoded
+        new_tokens = item.undecoded if item.wire and self._sees_tokens else self._new_tokens
+        self._add_message(item)
+        self._new_tokens = self._new_since_end = new_tokens
+
+    def keep(self, item: Item) -> None:
+        """Add one item of the epoch before. A message of the model is not in the KV cache here: all of it is new."""
+        if not isinstance(item, Assistant):
+            self.append(item)
+            return
+        self._add_message(item)
+        self._count(self._chunks[-1])
+        self._new_since_end = self._new_tokens
 
     def seal(self, chunk: Chunk) -> None:
         """Take over an encoded chunk: the head first, then one for all items pending.
 
-        `request` does this; a session that is read back does it with the chunks it kept.
+        `request` does this; a session that is read back does it with the chunks it kept. The head of a later epoch
+        is not new again.
         """
-        if self._chunks:
+        is_head = not self._chunks
+        if not is_head:
             self._pending.clear()
         self._add(chunk)
-        if self._new_tokens is not None:
-            self._new_tokens = None if chunk.tokens is None else self._new_tokens + chunk.tokens
+        if is_head and self.epoch and chunk.tokens is not None:
+            return
+        self._count(chunk)
 
     async def request(self) -> Request:
         """Encode what is pending and give the whole prompt. Twice in a row gives the same request."""
+        await self._encode()
+        return Request(self.prefix, self.epoch, self.chunks, self._new_tokens, self.digest, _MADE_HERE)
+
+    def branch(self, messages: int) -> "Transcript":
+        """A transcript of its own that goes on after the first `messages` messages of the model.
+
+        Its prompt extends what the KV cache holds of this one up to there.
+        """
+        items, chunks = self._ends[messages - 1]
+        branch = Transcript(self.prefix, self._encoder, self.epoch)
+        branch._items, branch._ends = self._items[:items], self._ends[:messages]
+        for chunk in self._chunks[:chunks]:
+            branch._add(chunk)
+        is_last = messages == len(self._ends)
+        branch._new_tokens = self._new_since_end if is_last else 0 if self._sees_tokens else None
+        branch._new_since_end = branch._new_tokens
+        return branch
+
+    async def next_epoch(self, seed: Sequence[Item]) -> "Transcript":
+        """The transcript that goes on in place of this one: the same head, then `seed`.
+
+        What follows the last message of the model in `seed` is pending there. Each batch is encoded anew; messages of
+        the model keep their wire.
+        """
+        after = Transcript(self.prefix, self._encoder, self.epoch + 1)
+        after.seal(self._chunks[0] if self._chunks else await self._encoder.head(self.prefix))
+        for item in seed:
+            if isinstance(item, Assistant):
+                await after._encode()
+            after.keep(item)
+        return after
+
+    @property
+    def _sees_tokens(self) -> bool:
+        return bool(self._chunks) and self._chunks[0].tokens is not None
+
+    async def _encode(self) -> None:
         if not self._chunks:
             self.seal(await self._encoder.head(self.prefix))
         if self._pending:
             new = self.pending
             history = self._items[: len(self._items) - len(new)]
             self.seal(await self._encoder.batch(self.prefix, history, new))
-        return Request(self.prefix, self.epoch, self.chunks, self._new_tokens, self.digest, _MADE_HERE)
+
+    def _add_message(self, message: Assistant) -> None:
+        if self._pending or not self._chunks:
+            raise ValueError("a message of the model answers a request; no request carries the items before it")
+        self._items.append(message)
+        ids = message.wire.count(b",") + 1 if message.wire else 0
+        self._add(Chunk(message.wire, ids if self._sees_tokens else None))
+        self._ends.append((len(self._items), len(self._chunks)))
 
     def _add(self, chunk: Chunk) -> None:
         self._chunks.append(chunk)
         self._digest.update(chunk.wire)
+
+    def _count(self, chunk: Chunk) -> None:
+        if self._new_tokens is not None:
+            self._new_tokens = None if chunk.tokens is None else self._new_tokens + chunk.tokens

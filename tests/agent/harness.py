@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from oasis.agent.calls import CallRunner
+from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.gate import nobody_to_ask, reading_is_free
 from oasis.agent.loop import Agent, Limits
 from oasis.agent.session import Session
@@ -85,6 +86,7 @@ def build(
     rules: Sequence[Rule] = (reading_is_free, allow_everything),
     limits: Limits | None = None,
     session: Session | None = None,
+    compact_at: CompactAt | None = None,
 ) -> Bench:
     runs, events, naps = Runs(), [], []
     registry = Registry((tool("look", Risk.READ, runs), tool("change", Risk.WRITE, runs)))
@@ -97,5 +99,5 @@ def build(
         naps.append(seconds)
 
     calls = CallRunner(registry, rules, nobody_to_ask, events.append)
-    agent = Agent(model, session, calls, events.append, limits=limits, sleep=nap)
+    agent = Agent(model, session, calls, events.append, limits=limits, sleep=nap, compact_at=compact_at)
     return Bench(agent, session, events, runs, naps)

@@ -94,3 +94,66 @@ async def test_notices_after_outputs_end_the_last_output():
     assert wire.count('"role": "tool"') == 2
     assert '"user"' not in wire
     assert "two\\n\\n<notice>\\na file changed\\n</notice>\\n\\n<user>\\nhurry\\n</user>" in wire
+
+
+async def answered(*texts: str) -> Transcript:
+    transcript = Transcript(PREFIX, ByteEncoder())
+    for text in texts:
+        transcript.append(User(f"{text}?"))
+        await transcript.request()
+        transcript.append(message(text))
+    return transcript
+
+
+async def test_a_branch_extends_the_prompt_up_to_its_message_and_leaves_the_transcript_alone():
+    transcript = await answered("one", "two")
+    transcript.append(User("pending"))
+    whole, branch = transcript.items, transcript.branch(2)
+    branch.append(Notice("sum up"))
+    request = await branch.request()
+    assert request.chunks[:5] == transcript.chunks
+    assert request.new_tokens == 1 + request.chunks[-1].tokens
+    assert transcript.items == whole
+
+
+async def test_a_branch_from_an_earlier_message_has_nothing_new_before_its_own_items():
+    branch = (await answered("one", "two", "three")).branch(1)
+    branch.append(Notice("sum up"))
+    request = await branch.request()
+    assert (len(request.chunks), request.new_tokens) == (4, request.chunks[-1].tokens)
+
+
+async def test_in_the_next_epoch_everything_but_the_head_is_new_once():
+    transcript = await answered("one", "two")
+    after = await transcript.next_epoch([Notice("summary"), message("two"), User("three?")])
+    first = await after.request()
+    assert (first.epoch, first.chunks[0]) == (1, transcript.chunks[0])
+    assert first.new_tokens == first.tokens - first.chunks[0].tokens
+    assert first.chunks[2].wire == message("two").wire
+    after.append(message("three"))
+    after.append(User("four?"))
+    second = await after.request()
+    assert second.new_tokens == 1 + second.chunks[-1].tokens
+
+
+async def test_an_epoch_that_is_read_back_counts_the_same():
+    after = await (await answered("one", "two")).next_epoch([Notice("summary"), message("two"), User("three?")])
+    first = await after.request()
+    again = Transcript(PREFIX, ByteEncoder(), 1)
+    again.seal(first.chunks[0])
+    again.keep(Notice("summary"))
+    again.seal(first.chunks[1])
+    again.keep(message("two"))
+    again.keep(User("three?"))
+    assert await again.request() == first
+
+
+async def test_the_next_epoch_of_the_chat_lane_sees_no_tokens_either():
+    transcript = Transcript(PREFIX, JsonEncoder())
+    transcript.append(User("hello"))
+    await transcript.request()
+    said = JsonEncoder().message(reply("hi"))
+    transcript.append(said)
+    after = await transcript.next_epoch([Notice("summary"), said, User("again")])
+    request = await after.request()
+    assert (request.tokens, request.new_tokens, len(request.chunks)) == (None, None, 4)
