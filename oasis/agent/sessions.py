@@ -46,7 +46,8 @@ def about(path: Path) -> dict[str, Any]:
 
 def first_task(kept: Kept) -> str:
     """What the person asked first."""
-    return next((item.text for item in kept.items if isinstance(item, User)), "")
+    epochs = [*kept.earlier, kept.items]
+    return next((item.text for items in epochs for item in items if isinstance(item, User)), "")
 
 
 def remove(path: Path) -> None:
@@ -58,8 +59,11 @@ def remove(path: Path) -> None:
 def as_markdown(kept: Kept) -> Iterator[str]:
     """The session as a document for people, a block at a time."""
     yield f"# Session {kept.about['id']}\n\nProject {kept.about['project']}, begun {kept.about['created']}.\n"
-    for item in kept.items:
-        yield _block(item)
+    for number, items in enumerate([*kept.earlier, kept.items]):
+        if number:
+            yield f"\n# After compaction {number}\n"
+        for item in items:
+            yield _block(item)
 
 
 def _block(item: Item) -> str:

@@ -12,6 +12,7 @@ from oasis.cli.options import ModelFile, Packs, Project, Server, settings_for
 
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
+    from oasis.agent.compaction_policy import CompactAt
     from oasis.agent.session import Session
     from oasis.config import Settings
     from oasis.core.events import TurnFinished
@@ -47,6 +48,13 @@ def run(
     max_steps: Annotated[int | None, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = None,
     context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    compact_at: Annotated[
+        str,
+        typer.Option(
+            metavar="TOKENS|FRACTION",
+            help="Compact from so many prompt tokens on (0.75 of the context); 0: only when full.",
+        ),
+    ] = "",
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")
     ] = None,
@@ -73,7 +81,9 @@ def run(
         context=context,
         temperature=temperature,
     )
-    order = Order(_task(task, file, bool(resume)), project.resolve(), settings, _lane(lane), resume, json)
+    order = Order(
+        _task(task, file, bool(resume)), project.resolve(), settings, _lane(lane), resume, json, _compact_at(compact_at)
+    )
     finished = asyncio.run(_run(order))
     raise typer.Exit(EXIT_CODES[finished.reason])
 
@@ -88,6 +98,7 @@ class Order:
     lane: "Lane | None"
     resume: str
     as_json: bool
+    compact_at: "CompactAt | None"
 
 
 def _lane(name: str) -> "Lane | None":
@@ -96,6 +107,15 @@ def _lane(name: str) -> "Lane | None":
     if name and name not in list(Lane):
         raise typer.BadParameter("--lane is tokens or chat")
     return Lane(name) if name else None
+
+
+def _compact_at(text: str) -> "CompactAt | None":
+    from oasis.agent.compaction_policy import CompactAt
+
+    try:
+        return CompactAt.parse(text) if text else None
+    except ValueError as error:
+        raise typer.BadParameter(f"--compact-at: {error}") from error
 
 
 def _task(task: str, file: Path | None, is_resumed: bool) -> str:
@@ -143,6 +163,7 @@ async def _run(order: Order) -> "TurnFinished":
                 allow=settings.allow,
                 limits=limits,
                 sampling=sampling,
+                compact_at=order.compact_at,
             )
             return await loop.turn(items)
     finally:

@@ -9,6 +9,8 @@ from oasis.core.events import (
     VERSION,
     CallFinished,
     CallStarted,
+    Compacted,
+    Compacting,
     Event,
     Prefill,
     Retrying,
@@ -78,6 +80,10 @@ class Progress:
                 self._line(f"  {self._briefs.get(event.call_id, event.name)} · {_result(event)}")
             case Retrying():
                 self._line(clean(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt})."))
+            case Compacting():
+                self._status(f"compacting a prompt of {event.prompt_tokens:,} tokens")
+            case Compacted():
+                self._line(_compacted(event), always=True)
             case Said():
                 self._line(clean(event.text), always=True)
             case TurnFinished():
@@ -124,6 +130,18 @@ def _cost(event: StepFinished) -> str:
     return (
         f"step {event.step} · prompt {usage.prompt_tokens:,} · cached {usage.cached_tokens:,} · "
         f"computed {usage.computed_tokens:,} · {usage.prefill_ms:,.0f} ms + {usage.decode_ms:,.0f} ms"
+    )
+
+
+def _compacted(event: Compacted) -> str:
+    """What a compaction cost and when it has paid for itself."""
+    cold = f", cold {event.cold_s:,.1f} s" if event.cold_s is not None else ""
+    steps = event.pays_after_steps
+    pays = f"pays after {steps:,} steps" if steps is not None else "no step is known to be cheaper yet"
+    new = f" ({event.new_tokens:,} new)" if event.new_tokens is not None else ""
+    return (
+        f"compacted ({event.reason}): prompt {event.tokens_before:,} → {event.tokens_after:,} tokens · computed "
+        f"{event.computed_tokens:,}{new} · {event.paid_s:,.1f} s{cold} · {pays}"
     )
 
 

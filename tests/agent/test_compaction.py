@@ -9,6 +9,7 @@ import pytest
 from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.compaction_seed import carried, dropped
 from oasis.agent.session import Session, load
+from oasis.agent.sessions import as_markdown, first_task
 from oasis.core.events import Compacted, Compacting, Said, StepFinished, Text
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
@@ -363,3 +364,12 @@ async def test_messages_are_compacted_by_what_the_server_says_they_are(tmp_path:
     assert 1_500 < event.tokens_before < 3_000
     assert event.tokens_after < event.tokens_before
     assert model.requests[-1].wire.startswith(model.requests[0].chunks[0].wire)
+
+
+async def test_a_document_of_the_session_shows_all_epochs(tmp_path: Path):
+    bench, _ = await run(tmp_path, long_job(reply(GOOD)))
+    kept = load(bench.session.path)
+    text = "".join(as_markdown(kept))
+    assert first_task(kept) == "Convert the boiler."
+    assert all(f"look did {n}" in text for n in range(5))
+    assert "# After compaction 1" in text
