@@ -28,6 +28,7 @@ _VARIABLES = {
     "threads": "OASIS_THREADS",
     "temperature": "OASIS_TEMPERATURE",
     "checkpoints": "OASIS_CHECKPOINTS",
+    "kv": "OASIS_KV",
 }
 _WHY_NOT = {
     "server": "it would send your files to a machine the project's author chose",
@@ -78,6 +79,11 @@ class Settings(BaseModel):
     """Minutes after which a run stops; 0: no limit."""
     checkpoints: int = Field(default=32, ge=0)
     """Context checkpoints the embedded engine keeps; without any, a hybrid model starts anew after an interrupt."""
+
+    kv: bool = True
+    """Save what the model has computed and start from it again; off: nothing is saved or restored."""
+    kv_budget: int = Field(default=20 << 30, ge=0)
+    """Bytes that saved states may take on disk."""
 
     _sources: dict[str, Source] = PrivateAttr(default_factory=dict[str, Source])
 

@@ -9,6 +9,7 @@ OasisError
 ├── EngineFault          the embedded engine could not start or died
 ├── DialectFault         a chat template whose dialect could not be inferred or did not pass its check
 ├── SessionFault         a session file that cannot be read, written or locked
+├── KvFault              a saved state, or the index of them, that cannot be kept or used
 ├── ToolFault            a tool could not do its work; the text goes to the model as the tool's output
 └── PrefixBroken         a request that does not begin with the one before it
 
@@ -57,6 +58,10 @@ class DialectFault(OasisError):
 
 class SessionFault(OasisError):
     """A session file that cannot be read, written or locked."""
+
+
+class KvFault(OasisError):
+    """A saved state, or the index of them, that cannot be kept or used; the work goes on without it."""
 
 
 class ToolFault(OasisError):

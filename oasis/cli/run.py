@@ -148,7 +148,7 @@ async def _run(order: Order) -> "TurnFinished":
     settings = order.settings
     box = toolbox(order.project, settings.packs)
     view = screen(order.as_json)
-    connection = await connect(settings, order.lane, lambda text: view.show(Said(text)))
+    connection = await connect(settings, order.lane, lambda text: view.show(Said(text)), with_kv=True)
     try:
         session, items = _session(order, box, connection.model, view)
         with session:

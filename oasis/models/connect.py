@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from oasis.config import Settings
 from oasis.engine.llama import LlamaClient
-from oasis.errors import ConfigError, DialectFault, ServerLoading
+from oasis.errors import ConfigError, DialectFault, KvFault, ServerLoading
 from oasis.models.base import Lane, Model
 
 if TYPE_CHECKING:
     from oasis.engine.embedded import EmbeddedEngine
+    from oasis.kv.runtime import Runtime
+    from oasis.kv.store import Store
 
 Say = Callable[[str], None]
 
@@ -26,12 +28,19 @@ _LOADING_PAUSE_S = 1.0
 
 @dataclass
 class Connection:
-    """A model ready to be asked, and the engine that was started for it."""
+    """A model ready to be asked, and the engine that was started for it.
+
+    `kv` saves and restores what the engine holds; None where that was not asked for or cannot be.
+    """
 
     model: Model
     engine: "EmbeddedEngine | None" = None
+    kv: "Runtime | None" = None
 
     async def close(self) -> None:
+        """Save the session's state where there is a KV runtime; end the engine where one was started."""
+        if self.kv is not None:
+            await self.kv.close()
         await self.model.close()
         if self.engine is not None:
             await self.engine.stop()
@@ -41,13 +50,16 @@ def unheard(text: str) -> None:
     """For a caller that shows nothing of what is said."""
 
 
-async def connect(settings: Settings, lane: Lane | None = None, say: Say = unheard) -> Connection:
+async def connect(
+    settings: Settings, lane: Lane | None = None, say: Say = unheard, *, with_kv: bool = False
+) -> Connection:
     """Connect as the settings say: their server, their model file on the embedded engine, or what is found.
 
-    `lane` None: token ids where the server and the template allow it.
+    `lane` None: token ids where the server and the template allow it. `with_kv`: save and restore what the engine
+    holds, unless the settings turn that off.
     Raises ConfigError where nothing was found, EngineFault, ServerFault.
     """
-    search = _Search(settings, lane, say)
+    search = _Search(settings, lane, say, with_kv and settings.kv)
     if settings.server:
         return await search.server(settings.server)
     if settings.model:
@@ -67,6 +79,7 @@ class _Llama:
     eos: str
     context: int | None
     slot: int | None
+    props: Mapping[str, Any]
 
     def identity(self, lane: Lane) -> str:
         """Lane, model and template: what has to be the same for a session to go on."""
@@ -80,6 +93,7 @@ class _Search:
     settings: Settings
     lane: Lane | None
     say: Say
+    with_kv: bool = False
 
     async def machine(self) -> Connection:
         """The first server that answers on this machine."""
@@ -103,17 +117,19 @@ class _Search:
         from oasis.engine.weights import find_model  # noqa: PLC0415
 
         path = find_model(self.settings.model)
+        store = self._store()
         engine = await EmbeddedEngine.start(
             path,
             context=self.settings.context,
             slots=1,
             threads=self.settings.threads or None,
             checkpoints=self.settings.checkpoints,
+            slot_dir=store.slots if store else None,
             log=self.settings.engine_log(),
         )
         try:
             self.say(f"The embedded engine runs {path.name}.")
-            connection = await self.llama(engine.url)
+            connection = await self.llama(engine.url, store, path)
         except BaseException:
             await engine.stop()
             raise
@@ -136,14 +152,17 @@ class _Search:
         )
         return Connection(self._chat_model(found.url, name, f"{Lane.CHAT} {name}", self.settings.context or None))
 
-    async def llama(self, url: str) -> Connection:
-        """A llama.cpp server: the token lane where its template's dialect passes, otherwise the chat lane."""
+    async def llama(self, url: str, store: "Store | None" = None, model: Path | None = None) -> Connection:
+        """A llama.cpp server: the token lane where its template's dialect passes, otherwise the chat lane.
+
+        `model` is the file it runs where this process started it, with its slot folder in `store`.
+        """
         client = LlamaClient(url, api_key=self.settings.api_key)
         try:
             server = await self._described(client, url)
             if self.lane is not Lane.CHAT:
                 try:
-                    return self._tokens(server)
+                    return await self._tokens(server, store, model)
                 except DialectFault as fault:
                     if self.lane is Lane.TOKENS:
                         raise
@@ -165,6 +184,7 @@ class _Search:
             eos=str(props.get("eos_token") or ""),
             context=int(props.get("default_generation_settings", {}).get("n_ctx", 0)) or None,
             slot=await self._slot(client, props),
+            props=props,
         )
 
     async def _props(self, client: LlamaClient) -> dict[str, Any]:
@@ -192,7 +212,7 @@ class _Search:
             self.say("Every slot of the server is busy: this session waits for others and may lose its cache to them.")
         return slot
 
-    def _tokens(self, server: _Llama) -> Connection:
+    async def _tokens(self, server: _Llama, store: "Store | None", path: Path | None) -> Connection:
         from oasis.dialect.check import check  # noqa: PLC0415
         from oasis.dialect.infer import infer  # noqa: PLC0415
         from oasis.models.tokens import TokenModel  # noqa: PLC0415
@@ -202,6 +222,7 @@ class _Search:
         dialect = infer(server.template, server.bos, server.eos)
         check(dialect)
         self.say(f"{server.name} in the token lane: every token is prefilled once.")
+        kv = await self._kv(server, store, path)
         model = TokenModel(
             server.client,
             dialect,
@@ -209,8 +230,30 @@ class _Search:
             identity=server.identity(Lane.TOKENS),
             slot=server.slot,
             context_tokens=server.context,
+            kv=kv,
         )
-        return Connection(model)
+        return Connection(model, kv=kv)
+
+    def _store(self) -> "Store | None":
+        """The saved states of this user; None where they are not wanted or cannot be had, which is said."""
+        from oasis.kv.store import Store  # noqa: PLC0415
+
+        if not self.with_kv:
+            return None
+        try:
+            return Store(budget_bytes=self.settings.kv_budget)
+        except KvFault as fault:
+            self.say(str(fault))
+            return None
+
+    async def _kv(self, server: _Llama, store: "Store | None", path: Path | None) -> "Runtime | None":
+        from oasis.kv.attach import Own, attach  # noqa: PLC0415
+
+        store = store or self._store()
+        if store is None or server.slot is None:
+            return None
+        own = Own(path, {"checkpoints": self.settings.checkpoints > 0}) if path else None
+        return await attach(server.client, server.props, store, own=own, say=self.say)
 
     def _chat(self, server: _Llama) -> Connection:
         from oasis.dialect.check import expected_reuse, kept_history  # noqa: PLC0415

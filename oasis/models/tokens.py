@@ -4,11 +4,12 @@ What the model generated is appended as the ids the server returned, never rende
 construction on every template and every kind of memory.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oasis.core.events import Prefill, Reasoning, Text
 from oasis.core.items import Assistant, Item, NewItem, Stop
@@ -21,6 +22,9 @@ from oasis.errors import ServerFault
 from oasis.models.base import Lane, Reply, Sampling
 from oasis.models.call_ids import call_ids
 from oasis.models.tokenise import Tokeniser
+
+if TYPE_CHECKING:
+    from oasis.kv.runtime import Runtime
 
 _CUT_CALL = "the message was cut off before the call was complete"
 
@@ -59,13 +63,16 @@ class TokenModel:
         slot: int | None = None,
         context_tokens: int | None = None,
         constrains_calls: bool = True,
+        kv: "Runtime | None" = None,
     ) -> None:
+        """With `kv` the slot is the one it leases, filled from what was saved before each request."""
         self.name = name
         self.identity = identity
         self.context_tokens = context_tokens
         self.client = client
         self.dialect = dialect
-        self.slot = slot
+        self.kv = kv
+        self.slot = kv.slot if kv else slot
         self.tokeniser = Tokeniser(client, dialect.marks)
         self.encoder: Encoder = TokenEncoder(self.tokeniser, dialect)
         self._constrains_calls = constrains_calls
@@ -80,6 +87,20 @@ class TokenModel:
     ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         self._ids, self._shown = [], []
         stops = await self._stops()
+        if self.kv:
+            self.slot = await self.kv.ready(request.wire, request.chunks[0].tokens or 0)
+        try:
+            async with aclosing(self._answer(request, sampling, stops)) as parts:
+                async for part in parts:
+                    yield part
+        except (GeneratorExit, asyncio.CancelledError):
+            if self.kv:
+                self.kv.left(_joined(request.wire, chunk_of(self._ids).wire))
+            raise
+
+    async def _answer(
+        self, request: Request, sampling: Sampling, stops: frozenset[int]
+    ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         shown = self.dialect.streamer()
         last: Mapping[str, Any] = {}
         is_closed = False
@@ -97,7 +118,24 @@ class TokenModel:
                 is_closed = not stops.isdisjoint(ids)
         for part in shown.close():
             yield part
-        yield Reply(await self._message(request, last), usage_of(last, request.tokens or 0))
+        message, usage = await self._message(request, last), usage_of(last, request.tokens or 0)
+        yield Reply(message, self._told(request, message, usage))
+
+    def _told(self, request: Request, message: Assistant, usage: Usage) -> Usage:
+        """Tell the KV runtime what the slot holds now; the usage with what the runtime had computed for it."""
+        if self.kv is None:
+            return usage
+        self.kv.done(
+            _joined(request.wire, message.wire),
+            message.undecoded,
+            cached_tokens=usage.cached_tokens,
+            computed_tokens=usage.computed_tokens,
+            prefill_ms=usage.prefill_ms,
+        )
+        before = self.kv.take_prefilled()
+        return replace(
+            usage, cached_tokens=usage.cached_tokens - before.tokens, prefill_ms=usage.prefill_ms + before.ms
+        )
 
     def partial(self) -> Assistant:
         """What had come when the stream was closed. No call of it is run."""
@@ -161,6 +199,10 @@ class TokenModel:
         calls = tuple(replace(c, fault=c.fault or _CUT_CALL) for c in parsed.calls) if is_cut else parsed.calls
         stop = Stop.LENGTH if is_cut else Stop.END
         return Assistant(parsed.text, parsed.reasoning, calls, stop, chunk_of(self._ids).wire, raw, undecoded)
+
+
+def _joined(*wires: bytes) -> bytes:
+    return b",".join(wire for wire in wires if wire)
 
 
 def usage_of(last: Mapping[str, Any], prompt_tokens: int) -> Usage:

@@ -1,0 +1,64 @@
+"""Keys of token sequences: a hash that runs along the ids, read off at boundaries.
+
+The key at a boundary depends on every id before it and on nothing else, so that two sessions with the same beginning
+have the same keys there, however each of them was cut into segments.
+"""
+
+import hashlib
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file whose text is in a segment, as it was when the segment was made (sha256 of its bytes)."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The ids from the end of the segment before it up to `end`, and the file they came from, if any."""
+
+    end: int
+    source: Source | None = None
+
+
+def packed(ids: Sequence[int]) -> bytes:
+    """The ids as 32-bit little-endian integers."""
+    words = array("i", ids)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tobytes()
+
+
+def unpacked(data: bytes) -> list[int]:
+    """The ids of such bytes."""
+    words = array("i")
+    words.frombytes(data)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tolist()
+
+
+def keys_at(ids: Sequence[int], ends: Iterable[int]) -> dict[int, str]:
+    """The key at each of `ends` that lies within the ids; one pass over them."""
+    data, running, at = packed(ids), hashlib.sha256(), 0
+    keys: dict[int, str] = {}
+    for end in sorted({e for e in ends if 0 < e <= len(ids)}):
+        running.update(data[at * 4 : end * 4])
+        keys[end], at = running.hexdigest(), end
+    return keys
+
+
+def key_of(ids: Sequence[int]) -> str:
+    """The key at the end of the ids."""
+    return hashlib.sha256(packed(ids)).hexdigest()
+
+
+def ids_of(wire: bytes) -> list[int]:
+    """The ids of a prompt as a Transcript writes it: decimal, with commas between."""
+    return list(map(int, wire.split(b","))) if wire else []
