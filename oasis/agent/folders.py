@@ -10,11 +10,16 @@ def sessions_folder() -> Path:
     return user_state_path("oasis") / "sessions"
 
 
+def kv_folder() -> Path:
+    """Saved states of the model (oasis.kv.store)."""
+    return user_state_path("oasis") / "kv"
+
+
 def spill_folder() -> Path:
     """Outputs of tools that were too long to send."""
     return user_state_path("oasis") / "outputs"
 
 
 def protected_folders() -> tuple[Path, ...]:
-    """What no tool may write: settings and rules, sessions."""
-    return (user_config_path("oasis"), sessions_folder())
+    """What no tool may write: settings and rules, sessions, saved states of the model."""
+    return (user_config_path("oasis"), sessions_folder(), kv_folder())

@@ -1,4 +1,4 @@
-"""The first notice: what belongs to the project and the day, said once after the head."""
+"""The first notice: what belongs to the project and the day, said once after the head; what changes least comes first."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -11,11 +11,11 @@ _FILES_CAP = 48_000
 
 
 def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: Sequence[str] = ()) -> Notice:
-    """The directory, the date the session began, AGENTS.md files (outermost first), `files`, the project's skills.
+    """AGENTS.md files (outermost first), `files`, the project's skills, the directory, the date the session began.
 
     `files` are relative to the project. Each file is cut at 16,000 characters, all of them at 48,000.
     """
-    parts = [f"Directory: {project}\nThe session began on {today.isoformat()}."]
+    parts: list[str] = []
     room = _FILES_CAP
     for path in [*agents_files(project), *(project / name for name in files)]:
         part = _bounded(path, project, min(_FILE_CAP, room))
@@ -23,6 +23,7 @@ def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: 
         parts.append(part)
     if skill_lines:
         parts.append("\n".join(["Skills of this project (load one with the skill tool):", *skill_lines]))
+    parts.append(f"Directory: {project}\nThe session began on {today.isoformat()}.")
     return Notice("\n\n".join(parts))
 
 

@@ -14,6 +14,7 @@ COMMANDS = (
     "sessions",
     "doctor",
     "models",
+    "kv",
     "prefix",
     "dialect",
     "bench",

@@ -13,6 +13,7 @@ from oasis.kv.fingerprint import Fingerprint
 from oasis.kv.slots import Lease, Slots
 from oasis.kv.store import Store
 from oasis.kv.transfer import Diverged, Transfer
+from oasis.kv.verify import Verdict, verify
 from oasis.kv.worth import Artifact, Kind
 
 _RATE_TOKENS = 32
@@ -46,7 +47,7 @@ class LeasedSlot:
         self.is_in_doubt = False
         self.promised = 0
         self.prefilled = Prefilled()
-        self.ms_per_token = 0.0
+        self._measured = Prefilled()
         self.lease: Lease | None = None
         self._store = store
         self._fingerprint = fingerprint
@@ -150,10 +151,32 @@ class LeasedSlot:
                 self.learn_rate(computed, ms)
         self.held = list(ids)
 
+    async def verify(self, artifact: Artifact) -> Verdict:
+        """See oasis.kv.verify; the slot is empty afterwards."""
+        self.held = []
+        return await verify(self.client, self._store, self._transfer, artifact, self._slot)
+
+    def saved(self) -> list[Artifact]:
+        """The states of this engine's fingerprint and place."""
+        return [
+            artifact
+            for artifact in self._store.all()
+            if artifact.fingerprint == self._fingerprint.digest and artifact.place == self._place
+        ]
+
     def learn_rate(self, computed_tokens: int, ms: float) -> None:
         """Remember how long a token takes, from a prefill long enough to tell."""
         if computed_tokens >= _RATE_TOKENS:
-            self.ms_per_token = ms / computed_tokens
+            self._measured.tokens += computed_tokens
+            self._measured.ms += ms
+
+    @property
+    def ms_per_token(self) -> float:
+        """What a token of prompt takes to compute, measured here and when the longest head was saved."""
+        heads = [a for a in self.saved() if a.kind is Kind.HEAD and a.prefill_ms]
+        head = max(heads, key=lambda a: a.tokens, default=None)
+        tokens = self._measured.tokens + (head.tokens if head else 0)
+        return (self._measured.ms + (head.prefill_ms if head else 0.0)) / max(1, tokens)
 
     @property
     def _slot(self) -> int:

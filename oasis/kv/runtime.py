@@ -10,8 +10,9 @@ from oasis.kv.chain import Segment, ids_of
 from oasis.kv.fingerprint import Fingerprint
 from oasis.kv.leased import LeasedSlot, Prefilled
 from oasis.kv.store import Store
+from oasis.kv.verify import Verdict
 from oasis.kv.watch import check_sources, watch
-from oasis.kv.worth import Kind
+from oasis.kv.worth import Artifact, Kind
 
 IDLE_S = 15.0
 MISS_TOKENS = 16
@@ -138,6 +139,14 @@ class Runtime:
             self._leased.end(self._session[: len(self._session) - undecoded])
         self._rest()
         self._idle = asyncio.create_task(self._save_when_idle())
+
+    async def verify(self, artifact: Artifact) -> Verdict:
+        """Compare a saved state's continuation with a cold one, in this session's slot. Raises KvFault, ServerFault."""
+        return await self._leased.verify(artifact)
+
+    def saved(self) -> list[Artifact]:
+        """The states that this engine can use."""
+        return self._leased.saved()
 
     def take_prefilled(self) -> Prefilled:
         """What was computed beside any message, told once."""
