@@ -81,6 +81,8 @@ async def run(plan: Plan, say: Callable[[str], None]) -> Depth:
     """
     if unknown := [lane for lane in plan.lanes if lane not in LANES]:
         raise ConfigError(f"There is no lane {unknown[0]!r}. There are: {', '.join(LANES)}.")
+    if not plan.lanes:
+        raise ConfigError(f"No lane was named. There are: {', '.join(LANES)}.")
     depth = Depth(plan, plan.job)
     for number, name in enumerate(plan.lanes):
         say(f"{name}: {len(plan.job.steps)} steps on {plan.engine}")
@@ -147,6 +149,7 @@ async def _rig(plan: Plan, depth: Depth, *, is_first: bool) -> AsyncGenerator[Ri
         url = await _engine(plan, folder, stack)
         client = LlamaClient(url, api_key=plan.settings.api_key)
         stack.push_async_callback(client.aclose)
+        await client.health()
         recorder = await stack.enter_async_context(Recorder(url))
         behind = plan.settings.model_copy(update={"server": recorder.url, "model": ""})
         said: list[str] = []
