@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from oasis.agent.assembly import toolbox
 from oasis.cli.main import app
 from oasis.config import Settings
-from oasis.errors import ConfigError
+from oasis.errors import ConfigError, ServerUnreachable
 from oasis.measure.depth import Plan, run
 from oasis.measure.depth_text import lines
 from oasis.measure.job import load
@@ -74,6 +74,12 @@ def test_the_command_prints_the_amplification_of_each_lane_as_json():
 async def test_an_unknown_lane_is_an_error_that_names_the_known_ones():
     with pytest.raises(ConfigError, match=r"no lane 'fast'.*tokens, chat, clock, dropped, pruned"):
         await run(plan("tiny-dense", "fast"), lambda text: None)
+
+
+async def test_a_server_that_is_not_there_is_named_by_its_own_address(unused_tcp_port: int):
+    url = f"http://127.0.0.1:{unused_tcp_port}"
+    with pytest.raises(ServerUnreachable, match=url):
+        await run(plan(url, "tokens", steps=1), lambda text: None)
 
 
 def test_a_recorder_that_counts_otherwise_is_a_fault():
