@@ -56,7 +56,12 @@ def keys_at(ids: Sequence[int], ends: Iterable[int]) -> dict[int, str]:
 
 def key_of(ids: Sequence[int]) -> str:
     """The key at the end of the ids."""
-    return hashlib.sha256(packed(ids)).hexdigest()
+    return key_of_packed(packed(ids))
+
+
+def key_of_packed(data: bytes) -> str:
+    """The key at the end of packed ids."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def ids_of(wire: bytes) -> list[int]:

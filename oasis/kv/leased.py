@@ -66,11 +66,11 @@ class LeasedSlot:
             return False
         return self._slots.begin(self.lease)
 
-    def end(self, held: list[int]) -> None:
-        """Mark the slot as idle; `held` is in it."""
-        self.held, self.is_in_doubt = held, False
+    def end(self, session: list[int], undecoded: int) -> None:
+        """Mark the slot as idle; the session but for its last `undecoded` tokens is in it."""
+        self.held, self.is_in_doubt = session[: len(session) - undecoded], False
         if self.lease is not None:
-            self._slots.end(self.lease, len(held), key_of(held))
+            self._slots.end(self.lease, session, len(self.held))
 
     def release(self) -> None:
         """Give the slot back; what it holds stays known."""
@@ -83,14 +83,12 @@ class LeasedSlot:
         shown = await self.client.slots()
         busy = [slot["id"] for slot in shown if slot.get("is_processing")]
         loss = {slot["id"]: int(slot.get("n_prompt_tokens") or 0) for slot in shown}
-        lease = self._slots.lease(self._all_slots, busy, loss)
-        if lease is not None and lease.is_taken and self.can_save and loss.get(lease.slot):
-            try:
-                await self._transfer.save(lease.slot, Kind.SESSION, None, (), self.ms_per_token)
-            except (KvFault, ServerFault) as fault:
-                self._say(f"The state of the session whose slot was taken is lost, it will be computed again: {fault}")
-        self.lease = lease
-        return lease.slot if lease else None
+        self.lease = self._slots.lease(self._all_slots, busy, loss)
+        if self.lease is None:
+            return None
+        if self.lease.taken_from and self.can_save and loss.get(self.lease.slot):
+            await self._save_other(self.lease.taken_from)
+        return self.lease.slot
 
     async def open_head(self, ids: Sequence[int]) -> int:
         """Have the head in the slot: restored, or computed and saved the first time. The tokens now in the slot.
@@ -202,6 +200,15 @@ class LeasedSlot:
         if artifact.kind is Kind.SESSION:
             self._say(f"Restored {artifact.tokens:,} of {len(ids):,} tokens; the {lost:,} since are computed.")
         return True
+
+    async def _save_other(self, session: Sequence[int]) -> None:
+        """Save the session whose slot was taken, as it would have been saved by its own process."""
+        own = Prefilled(self.prefilled.tokens, self.prefilled.ms)
+        try:
+            await self.save(session, Kind.SESSION)
+        except (KvFault, ServerFault) as fault:
+            self._say(f"The session whose slot was taken could not be saved and will be computed again: {fault}")
+        self.held, self.prefilled = [], own
 
     async def _left_in_a_slot(self, ids: Sequence[int]) -> int:
         """Go over to a free slot that still holds a beginning of `ids`; its tokens, 0 where there is none."""

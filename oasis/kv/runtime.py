@@ -136,7 +136,7 @@ class Runtime:
         """The slot is idle; it holds `wire` but for the last `undecoded`, or more where a message was cut off."""
         self._session, self._is_answered = ids_of(wire), True
         with self._forgiven("The lease was not kept up"):
-            self._leased.end(self._session[: len(self._session) - undecoded])
+            self._leased.end(self._session, undecoded)
         self._rest()
         self._idle = asyncio.create_task(self._save_when_idle())
 

@@ -6,25 +6,26 @@ counted, not timed, so that no clock can confuse it.
 
 import secrets
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from oasis.kv.chain import key_of_packed, packed, unpacked
 from oasis.kv.database import Database
 from oasis.kv.owner import Owner, this_process
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """One slot of one server, held under the name `holder`. `held_tokens` are those its last holder left in it.
+    """One slot of one server, held under the name `holder`.
 
-    `is_taken`: another session held it and has to be saved before the slot is used.
+    `taken_from`: the ids of another session that held it and has to be saved before the slot is used; empty where
+    there is none.
     """
 
     server: str
     slot: int
     holder: str
-    held_tokens: int = 0
-    is_taken: bool = False
+    taken_from: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,8 @@ class Slots:
                 slot = min(idle, key=lambda s: (rows[s]["turn"], s))
             else:
                 return None
-            holder, tokens = secrets.token_hex(8), rows[slot]["tokens"] if slot in rows else 0
-            self._write(slot, holder, tokens, rows[slot]["key"] if slot in rows else "")
-        return Lease(self.server, slot, holder, tokens, is_taken=not free)
+            taken_from = () if free else tuple(unpacked(rows[slot]["session"]))
+            return Lease(self.server, slot, self._write(slot), taken_from)
 
     def take(self, slot: int) -> Lease | None:
         """This very slot, where nobody holds it."""
@@ -74,9 +74,7 @@ class Slots:
             row = next((row for row in self._rows() if row["slot"] == slot), None)
             if row is not None and self._is_held(row):
                 return None
-            holder, tokens = secrets.token_hex(8), row["tokens"] if row else 0
-            self._write(slot, holder, tokens, row["key"] if row else "")
-        return Lease(self.server, slot, holder, tokens)
+            return Lease(self.server, slot, self._write(slot))
 
     def begin(self, lease: Lease) -> bool:
         """Mark the slot as at work; False where another session has taken it since."""
@@ -88,18 +86,21 @@ class Slots:
             )
         )
 
-    def end(self, lease: Lease, tokens: int | None = None, key: str = "") -> None:
-        """Mark the slot as idle, and what it holds where that changed."""
-        what, values = (", tokens = ?, key = ?", (tokens, key)) if tokens is not None else ("", ())
+    def end(self, lease: Lease, session: Sequence[int], held_tokens: int) -> None:
+        """Mark the slot as idle. It holds so many tokens of the session, whose next prompt begins with all of it."""
+        data = packed(session)
+        key = key_of_packed(data[: held_tokens * 4])
         self._database.change(
-            f"UPDATE slot SET is_busy = 0{what} WHERE server = ? AND slot = ? AND holder = ?",  # noqa: S608 (no text from outside)
-            *(*values, lease.server, lease.slot, lease.holder),
+            "UPDATE slot SET is_busy = 0, tokens = ?, key = ?, session = ? "
+            "WHERE server = ? AND slot = ? AND holder = ?",
+            *(held_tokens, key, data, lease.server, lease.slot, lease.holder),
         )
 
     def release(self, lease: Lease) -> None:
         """Give the slot back; what it holds stays known."""
         self._database.change(
-            "UPDATE slot SET holder = '', pid = 0, is_busy = 0 WHERE server = ? AND slot = ? AND holder = ?",
+            "UPDATE slot SET holder = '', pid = 0, is_busy = 0, session = x'' "
+            "WHERE server = ? AND slot = ? AND holder = ?",
             *(lease.server, lease.slot, lease.holder),
         )
 
@@ -121,9 +122,14 @@ class Slots:
     def _rows(self) -> list[sqlite3.Row]:
         return self._database.rows("SELECT * FROM slot WHERE server = ? ORDER BY slot", self.server)
 
-    def _write(self, slot: int, holder: str, tokens: int, key: str) -> None:
+    def _write(self, slot: int) -> str:
+        """Make this process the owner, under a new name; what the slot holds stays known."""
+        holder = secrets.token_hex(8)
         self._database.change(
-            "REPLACE INTO slot (server, slot, holder, pid, pid_created, is_busy, turn, tokens, key) VALUES "
-            "(?, ?, ?, ?, ?, 0, (SELECT ifnull(max(turn), 0) FROM slot) + 1, ?, ?)",
-            *(self.server, slot, holder, self._owner.pid, self._owner.created, tokens, key),
+            "INSERT INTO slot (server, slot, holder, pid, pid_created, turn) VALUES "
+            "(?, ?, ?, ?, ?, (SELECT ifnull(max(turn), 0) FROM slot) + 1) ON CONFLICT (server, slot) DO UPDATE SET "
+            "holder = excluded.holder, pid = excluded.pid, pid_created = excluded.pid_created, is_busy = 0, "
+            "turn = excluded.turn, session = x''",
+            *(self.server, slot, holder, self._owner.pid, self._owner.created),
         )
+        return holder

@@ -38,16 +38,15 @@ class Transfer:
         self,
         slot: int,
         kind: Kind,
-        ids: Sequence[int] | None,
+        ids: Sequence[int],
         segments: Sequence[Segment] = (),
         ms_per_token: float = 0.0,
     ) -> int:
-        """Keep what the slot holds; how many tokens that is, 0 where it was kept already.
+        """Keep what the slot holds, which should be `ids` or a beginning of it; how many tokens that is.
 
-        `ids`: what it should hold, or more; None: whatever it holds (only where files are seen).
         Raises Diverged, KvFault (no room, a write that was cut short), ServerFault.
         """
-        if not self.place and ids is not None:
+        if not self.place:
             self._make_room(len(ids))
         artifact = self.store.begin(kind, self.fingerprint, place=self.place, name=self._ring_name(kind))
         is_kept = False
@@ -103,10 +102,10 @@ class Transfer:
             return False
         return ids is not None and key_of(ids) == artifact.key
 
-    async def _held(self, artifact: str, tokens: int, size: int, ids: Sequence[int] | None) -> Sequence[int]:
+    async def _held(self, artifact: str, tokens: int, size: int, ids: Sequence[int]) -> Sequence[int]:
         """The ids of a state just written; those in the file itself where it is seen."""
         if self.place:
-            if ids is None or not 0 < tokens <= len(ids):
+            if not 0 < tokens <= len(ids):
                 raise Diverged(())
             return ids[:tokens]
         part = self.store.part(artifact)
@@ -115,7 +114,7 @@ class Transfer:
         held = await asyncio.to_thread(ids_in, part, tokens)
         if held is None:
             raise KvFault("The engine writes states in a form that Oasis does not know; they are not kept.")
-        if ids is not None and list(ids[:tokens]) != held:
+        if list(ids[:tokens]) != held:
             raise Diverged(held)
         return held
 
