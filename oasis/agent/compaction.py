@@ -7,7 +7,7 @@ the same head, the summary and the last exchanges word for word.
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol, cast
+from typing import Protocol
 
 from oasis.agent.compaction_policy import CompactAt, Outlook, Rates, due, steps_to_pay
 from oasis.agent.compaction_seed import Bounds, Plan, plan, sizes
@@ -66,13 +66,16 @@ class Compactor:
         *,
         at: CompactAt | None = None,
         sampling: Sampling | None = None,
+        restorer: "Restorer | None" = None,
     ) -> None:
+        """`restorer`: for a model without a KV runtime, which restores by itself."""
         self._model = model
         self._session = session
         self._ask = ask
         self._emit = emit
         self._at = at or CompactAt()
         self._sampling = sampling or Sampling()
+        self._restorer = restorer
         self._limit = model.context_tokens
         self._rates = Rates()
         self._steps = 0
@@ -115,11 +118,10 @@ class Compactor:
 
     async def warm(self, request: Request) -> None:
         """Have the slot hold the head where the engine cannot rewind to it: before an epoch's first request."""
-        restorer = cast("Restorer | None", getattr(self._model, "kv", None))
-        if self._paying is None or restorer is None or request.tokens is None:
+        if self._paying is None or self._restorer is None or request.tokens is None:
             return
         with suppress(ServerFault):  # the request then computes what was not restored, and that is reported
-            await restorer.restore([int(i) for i in request.wire.split(b",")])
+            await self._restorer.restore([int(i) for i in request.wire.split(b",")])
 
     def finish_step(self, request: Request, usage: Usage) -> None:
         """Take in what a step cost; the first of an epoch closes the account of its compaction."""

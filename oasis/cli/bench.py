@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oasis.cli.bench_kept import add_to
 from oasis.cli.options import AsJson, ModelFile, Server, settings_for
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def depth(
     lanes: Annotated[str, typer.Option(help="Which to run, with commas between.")] = "tokens,chat,clock,dropped,pruned",
     steps: Annotated[int, typer.Option(min=0, help="Only the first so many of the 60 steps; 0: all.")] = 0,
     checkpoints: Annotated[bool, typer.Option(help="Context checkpoints of the embedded engine.")] = True,
+    compact: Annotated[bool, typer.Option(help="A compaction in the middle of the token lane's job.")] = False,
     json: AsJson = False,
 ) -> None:
     """One recorded job of 60 steps in 6 turns: what each lane has the server compute.
@@ -45,7 +47,7 @@ def depth(
 
     job = load(shipped("fixtures/jobs/depth.jsonl")).first(steps)
     wanted = [lane.strip() for lane in lanes.split(",") if lane.strip()]
-    plan = Plan(engine, wanted, job, toolbox(Path()).prefix, settings_for(Path()), checkpoints)
+    plan = Plan(engine, wanted, job, toolbox(Path()).prefix, settings_for(Path()), checkpoints, compact)
     result = asyncio.run(run(plan, lambda text: typer.echo(text, err=True)))
     if json:
         typer.echo(json_text.dumps(result.as_json(), ensure_ascii=False, indent=1))
@@ -114,3 +116,6 @@ async def _calls(server: str, model: str) -> "list[Share]":
         return await measure(connection.model, toolbox(Path()).registry, asked, say)
     finally:
         await connection.close()
+
+
+add_to(app)

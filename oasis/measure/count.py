@@ -11,22 +11,25 @@ from oasis.measure.blame import common_ids
 from oasis.measure.record import Exchange
 
 
-def new_ids(exchanges: Sequence[Exchange]) -> list[int]:
+def new_ids(exchanges: Sequence[Exchange], epochs: Mapping[int, int] | None = None) -> list[int]:
     """New tokens of each request of ids: what follows the prompt before it and what the server generated.
 
     The last generated token was sampled and never decoded: it is new. Where a request does not continue the one
-    before it, everything from the parting on is new.
+    before it, everything from the parting on is new. `epochs`: number of each request that begins an epoch (from 0),
+    with the tokens of its head; all behind the head is new there.
     """
     prompts: list[list[int]] = [json.loads(exchange.body)["prompt"] for exchange in exchanges]
     counts = [len(prompts[0])] if prompts else []
-    for (before, after), exchange in zip(pairwise(prompts), exchanges, strict=False):
+    heads = epochs or {}
+    for number, ((before, after), exchange) in enumerate(zip(pairwise(prompts), exchanges, strict=False), 1):
         answer = exchange.answer
         generated = int(answer.timings.get("predicted_n", len(answer.tokens)))
         # llama.cpp leaves ids out of a stream within a UTF-8 character; then the number alone is known
         known = answer.tokens if len(answer.tokens) == generated else ()
         held = common_ids([*before, *known], after)
         is_continued = held == len(before) + len(known)
-        counts.append(len(after) - (len(before) + generated - 1 if is_continued else held))
+        kept = min(held, heads.get(number, held))
+        counts.append(len(after) - (len(before) + generated - 1 if is_continued else kept))
     return counts
 
 

@@ -21,7 +21,7 @@ from oasis.measure.ask import ask
 from oasis.measure.fit import fitted, prefill
 from oasis.measure.habits import HABITS
 from oasis.measure.job import Job
-from oasis.measure.lanes import Rig, chat_lane, habit_lane, token_lane
+from oasis.measure.lanes import Rig, chat_lane, compacted_lane, habit_lane, token_lane
 from oasis.measure.ledger import Ledger, Row
 from oasis.measure.record import Recorder
 from oasis.measure.resumed import step_elsewhere
@@ -34,6 +34,10 @@ LANES = ("tokens", "chat", *HABITS)
 TINY_CONTEXT_TOKENS = 65536
 RECEIVED_PARTS = 40
 """Pieces of a message that have come when it is interrupted."""
+_WINDOW = (
+    "without checkpoints a sliding-window model runs with its whole cache (swa-full): llama.cpp does not go on from a "
+    "saved window"
+)
 _GO_ON = User("Go on where you stopped.")
 
 
@@ -47,6 +51,16 @@ class Plan:
     prefix: Prefix
     settings: Settings
     has_checkpoints: bool = True
+    compacts: bool = False
+
+    @property
+    def keeps_window(self) -> bool:
+        """Whether a sliding-window model keeps its whole cache.
+
+        llama.cpp (autumn 2026) does not go on from a saved sliding-window state that holds no checkpoint: it takes the
+        window for one token too short.
+        """
+        return self.compacts and not self.has_checkpoints
 
 
 @dataclass
@@ -87,16 +101,18 @@ async def run(plan: Plan, say: Callable[[str], None]) -> Depth:
     for number, name in enumerate(plan.lanes):
         say(f"{name}: {len(plan.job.steps)} steps on {plan.engine}")
         async with _rig(plan, depth, is_first=number == 0) as rig:
-            depth.ledgers.append(await _lane(rig, name))
+            depth.ledgers.append(await _lane(rig, name, plan))
     return depth
 
 
-async def _lane(rig: Rig, name: str) -> Ledger:
+async def _lane(rig: Rig, name: str, plan: Plan) -> Ledger:
     if name == "chat":
         return await chat_lane(rig)
     if name != "tokens":
         return await habit_lane(rig, name)
-    ledger, path = await token_lane(rig)
+    ledger, path = await (compacted_lane(rig) if plan.compacts else token_lane(rig))
+    if plan.keeps_window:
+        ledger.notes.append(_WINDOW)
     await _interrupt(rig, ledger, path)
     await _resume(rig, ledger, path)
     return ledger
@@ -175,6 +191,8 @@ async def _engine(plan: Plan, folder: Path, stack: AsyncExitStack) -> str:
     engine = await EmbeddedEngine.start(
         await asyncio.to_thread(find_model, plan.engine),
         log=folder / "engine.log",
+        slot_dir=folder / "slots",
+        swa_full=plan.keeps_window,
         context=settings.context or (TINY_CONTEXT_TOKENS if is_tiny else 0),
         threads=settings.threads or None,
         checkpoints=settings.checkpoints if plan.has_checkpoints else 0,

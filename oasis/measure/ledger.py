@@ -50,6 +50,7 @@ class Ledger:
     name: str
     rows: list[Row] = field(default_factory=list[Row])
     after: dict[str, Row] = field(default_factory=dict[str, Row])
+    compaction: dict[str, Any] = field(default_factory=dict[str, Any])
     notes: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
 
@@ -91,6 +92,7 @@ class Ledger:
             "steps": [asdict(row) for row in self.rows],
             "after": {name: {**asdict(row), "excess": row.excess} for name, row in self.after.items()},
             "deviations": self.deviations(),
+            "compaction": self.compaction,
             "notes": self.notes,
             "faults": self.faults,
         }
