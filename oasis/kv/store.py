@@ -241,11 +241,12 @@ class Store:
         }
 
     def _forget(self, artifacts: Iterable[str]) -> None:
+        """Remove files, then rows: a full disk has no room for the index to change before the file is gone."""
         for artifact in artifacts:
-            self.database.change("DELETE FROM artifact WHERE id = ?", artifact)
             for suffix in (_SUFFIX, _PART):
                 with suppress(OSError):  # the engine holds it open (Windows): without a row it goes at the next start
                     (self.slots / (artifact + suffix)).unlink(missing_ok=True)
+            self.database.change("DELETE FROM artifact WHERE id = ?", artifact)
 
     def _reconcile(self) -> int:
         """Purge rows without a whole file, files without a row, what a dead process had begun. How many."""

@@ -44,7 +44,7 @@ class Transfer:
     ) -> int:
         """Keep what the slot holds, which should be `ids` or a beginning of it; how many tokens that is.
 
-        Raises Diverged, KvFault (no room, a write that was cut short), ServerFault.
+        Raises Diverged, KvFault (no room, a write that was cut short), ServerUnreachable.
         """
         if not self.place:
             self._make_room(len(ids))
@@ -59,6 +59,10 @@ class Transfer:
             within = [segment for segment in segments if segment.end <= tokens]
             self.store.finish(artifact, held, within, size=size, digest=digest, prefill_ms=tokens * ms_per_token)
             is_kept = True
+        except ServerUnreachable:
+            raise
+        except ServerFault as fault:
+            raise KvFault(f"The engine did not save slot {slot}. Is the disk full? {fault}") from fault
         except OSError as error:
             raise KvFault(f"The state in slot {slot} was not kept: {error.strerror}. Is the disk full?") from error
         finally:
