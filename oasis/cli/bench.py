@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oasis.cli.bench_facts import facts
 from oasis.cli.bench_kept import add_to
 from oasis.cli.options import AsJson, ModelFile, Server, settings_for
 
@@ -118,4 +119,5 @@ async def _calls(server: str, model: str) -> "list[Share]":
         await connection.close()
 
 
+app.command()(facts)
 add_to(app)

@@ -56,6 +56,9 @@ class EmbeddedEngine:
         checkpoints      context checkpoints kept for each slot; 0 turns them off
         checkpoint_step  tokens between checkpoints; 0: the engine's own
         slot_dir         where slots are saved and restored from; None: saving is off
+        swa_full         a sliding-window model keeps its whole cache; so it does where slots are saved without
+                         checkpoints, since llama.cpp (autumn 2026) goes on from a saved window only with one: it
+                         takes the window for one token too short
 
         The engine ends with this process. Raises EngineFault with the cause in words.
         """
@@ -64,7 +67,7 @@ class EmbeddedEngine:
             "threads": threads or default_threads(),
             "checkpoints": checkpoints,
             "checkpoint_step": checkpoint_step,
-            "swa_full": swa_full,
+            "swa_full": swa_full or (slot_dir is not None and not checkpoints),
             **_files(model, context, slot_dir),
         }
         process = _spawn(settings, log)

@@ -55,11 +55,7 @@ class Plan:
 
     @property
     def keeps_window(self) -> bool:
-        """Whether a sliding-window model keeps its whole cache.
-
-        llama.cpp (autumn 2026) does not go on from a saved sliding-window state that holds no checkpoint: it takes the
-        window for one token too short.
-        """
+        """Whether a sliding-window model keeps its whole cache (EmbeddedEngine.start, swa_full)."""
         return self.compacts and not self.has_checkpoints
 
 
@@ -191,8 +187,7 @@ async def _engine(plan: Plan, folder: Path, stack: AsyncExitStack) -> str:
     engine = await EmbeddedEngine.start(
         await asyncio.to_thread(find_model, plan.engine),
         log=folder / "engine.log",
-        slot_dir=folder / "slots",
-        swa_full=plan.keeps_window,
+        slot_dir=folder / "slots" if plan.compacts else None,
         context=settings.context or (TINY_CONTEXT_TOKENS if is_tiny else 0),
         threads=settings.threads or None,
         checkpoints=settings.checkpoints if plan.has_checkpoints else 0,
