@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from oasis.core.closing import closed, whole
 from oasis.core.items import Status
 
 Arguments = Mapping[str, Any]
@@ -43,20 +44,29 @@ class Preview:
     """What a call would do, shown before anyone is asked.
 
     `subject` is what rules match against (a path, a command line), `body` the whole of it: a diff, a
-    command, before and after with wire bytes.
+    command, before and after with wire bytes. With `guards`, a rule has to name this subject; a bare tool name
+    does not cover it.
     """
 
     title: str
     subject: str
     body: str = ""
+    guards: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("title", "subject", "body"):
+            object.__setattr__(self, name, whole(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave, as the model will read it."""
+    """What a run gave, as the model will read it: it always closes with a line in [ ]."""
 
     text: str
     status: Status = Status.OK
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", closed(self.text, self.status))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,19 +13,29 @@ from oasis.core.items import Status
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
 from oasis.tools import output, process
+from oasis.tools.clip import clip_line, one_line, visible
 from oasis.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT_S = 120
 MAX_TIMEOUT_S = 3_600
 MAX_OUTPUT_BYTES = 1 << 30
 MAX_KEPT_BYTES = 1 << 30
+MAX_TITLE_CHARS = 120
 _LOOK_S = 0.1
+_MISREAD = re.compile(r"[\x00\x08\x0c]")
 
 
 def tool(workspace: Workspace, max_output_bytes: int = MAX_OUTPUT_BYTES) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
         command = arguments["command"]
-        return Preview("Run in the project's folder", command, command)
+        if not command.strip():
+            raise ToolFault("The command is empty; nothing was run.")
+        if hidden := _MISREAD.search(command):
+            raise ToolFault(
+                f"The command has the control character U+{ord(hidden[0]):04X} in it; nothing was run. "
+                r"Write each backslash as \\ in JSON: \\b, not \b."
+            )
+        return Preview(f"run: {clip_line(one_line(command.strip()), MAX_TITLE_CHARS)}", command, visible(command))
 
     async def run(arguments: Arguments) -> Outcome:
         limit_s = min(arguments.get("timeout_s", DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S)

@@ -3,8 +3,8 @@
 import re
 
 MAX_CHARS = 16_000
-# Controls but for tab and line feed, what turns the direction of writing, and halves of characters.
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls but for tab and line feed, further line ends, what turns the direction of writing, halves of characters.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def clip_line(line: str, limit: int, around: int = 0) -> str:
@@ -19,3 +19,8 @@ def clip_line(line: str, limit: int, around: int = 0) -> str:
 def visible(text: str) -> str:
     """`text` with control characters spelled out, so that a terminal shows them and does not obey them."""
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """`text` as `visible` spells it, with line breaks and tabs spelled out as well: a name in a list of names."""
+    return visible(text).replace("\n", r"\n").replace("\t", r"\t")

@@ -6,7 +6,7 @@ from pathlib import Path
 from oasis import resources
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
-from oasis.tools import atomic, diff, encoding, lines, match
+from oasis.tools import atomic, diff, encoding, instructions, lines, match
 from oasis.tools.clip import clip_line
 from oasis.tools.encoding import Form
 from oasis.tools.lines import Lines
@@ -22,11 +22,12 @@ def tool(workspace: Workspace) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
         change = _planned(workspace, arguments)
         name = workspace.shown(change.path)
-        return Preview(f"Edit {name}", name, diff.unified(name, change.before, change.after))
+        plain = Preview(f"Edit {name}", name, diff.unified(name, change.before, change.after))
+        return instructions.marked(workspace, change.path, plain)
 
     async def run(arguments: Arguments) -> Outcome:
         change = _planned(workspace, arguments)
-        atomic.replace(change.path, change.data)
+        atomic.replace(change.path, change.data, workspace.shown(change.path))
         workspace.saw(change.path, change.data)
         return Outcome(_report(workspace.shown(change.path), change))
 
@@ -92,6 +93,8 @@ def _places(name: str, text: str, old: str, everywhere: bool) -> tuple[list[Span
 
 
 def _not_found(name: str, text: str, old: str) -> str:
+    if pasted := match.pasted(old):
+        return f"Not edited: old is not in {name}. {pasted}"
     number, there = match.nearest(text, old)
     if not there:
         return f"Not edited: old is not in {name}, nor anything like it. Search for a word of it, then read there."
@@ -106,7 +109,7 @@ def _notes(workspace: Workspace, path: Path, data: bytes, is_loose: bool) -> tup
     notes: list[str] = []
     if is_loose:
         notes.append("old differed in white space; the file's own was kept")
-    if workspace.staleness(path, data).startswith("it was changed"):
+    if workspace.staleness(path, data).startswith(workspace.CHANGED):
         notes.append("the file was changed by someone else since you read it")
     return tuple(notes)
 

@@ -1,7 +1,8 @@
 """The part of `search` that runs as a process of its own, so that a pattern that never ends can be ended.
 
 Reads one JSON object from standard input (see `Job`), writes one JSON object a line: `{"in": path}` when a file is
-begun, `{"path", "line", "text"}` for a match, and `{"files", "skipped"}` at the end.
+begun, `{"path", "line", "text"}` for a match, with "column" where the line is clipped, and `{"files", "skipped"}` at
+the end.
 """
 
 import fnmatch
@@ -56,8 +57,8 @@ def run(job: Job, out: TextIO) -> None:
         if found is None:
             skipped += 1
             continue
-        for number, text in found:
-            _tell(out, path=str(path), line=number, text=text)
+        for hit in found:
+            _tell(out, path=str(path), **hit)
     _tell(out, files=count, skipped=skipped)
 
 
@@ -70,7 +71,7 @@ def _fits(inside: str, glob: str) -> bool:
     return fnmatch.fnmatchcase(inside, glob) or fnmatch.fnmatchcase(inside, glob.replace("**/", ""))
 
 
-def _matches(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]] | None:
+def _matches(path: Path, pattern: re.Pattern[str]) -> Iterator[dict[str, object]] | None:
     """Lines that match, None for a file that is not text or cannot be read."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
@@ -85,11 +86,14 @@ def _matches(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]] 
     return _lines(text, pattern)
 
 
-def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def _lines(text: str, pattern: re.Pattern[str]) -> Iterator[dict[str, object]]:
     search = pattern.search
     for number, line in enumerate(text.split("\n"), 1):
         if match := search(line):
-            yield number, clip_line(line, MAX_TEXT_CHARS, match.start())
+            at = {"line": number}
+            if len(line) > MAX_TEXT_CHARS:
+                at["column"] = match.start() + 1
+            yield {**at, "text": clip_line(line, MAX_TEXT_CHARS, match.start())}
 
 
 def _tell(out: TextIO, **fields: object) -> None:

@@ -10,6 +10,8 @@ from oasis.tools.clip import clip_line
 _RUN = re.compile(r"\s+|[^\s]+")
 _SPACE = r"[^\S\n]"
 _WORD = re.compile(r"[^\W_]+")
+_HEADER = re.compile(r"\[.+ lines \d+-\d+ of \d+\b.*\]")
+_CLOSING = re.compile(r"\[(?:end of file|more: from=|line \d+ goes on: ).*\]")
 NEAR_LINES = 12
 MAX_LOOSE_WORDS = 2_000
 
@@ -91,6 +93,17 @@ def _shared(words: set[str], line: str) -> float:
 
 def _likeness(a: str, b: str) -> float:
     return difflib.SequenceMatcher(None, a[:300].strip(), b[:300].strip(), autojunk=False).ratio()
+
+
+def pasted(old: str) -> str:
+    """What of a tool's output, not of the file, `old` holds, and what to do; empty when it holds none."""
+    rows = old.strip().split("\n")
+    first, last = rows[0].strip(), rows[-1].strip()
+    if _HEADER.fullmatch(first):
+        return f"old begins with read's own line {clip_line(first, 120)}, which is not in the file. Leave it out."
+    if _CLOSING.fullmatch(last):
+        return f"old ends with read's own line {clip_line(last, 120)}, which is not in the file. Leave it out."
+    return ""
 
 
 def difference(there: list[str], old: str) -> str:

@@ -1,7 +1,10 @@
 """`read`: a file's text, or what is in a folder."""
 
 import codecs
+import contextlib
 import io
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +12,7 @@ from oasis import resources
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
 from oasis.tools import encoding, lines, walk
-from oasis.tools.clip import MAX_CHARS
+from oasis.tools.clip import MAX_CHARS, one_line
 from oasis.tools.encoding import Form
 from oasis.tools.window import Window
 from oasis.tools.workspace import MAX_LOADED_BYTES, Workspace
@@ -21,7 +24,8 @@ _BLOCK_BYTES = 1 << 18
 
 def tool(workspace: Workspace) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
-        return Preview(f"Read {arguments['path']}", workspace.shown(workspace.to_read(arguments["path"])))
+        name = workspace.shown(workspace.to_read(arguments["path"]))
+        return Preview(f"Read {name}", name)
 
     async def run(arguments: Arguments) -> Outcome:
         path = workspace.to_read(arguments["path"])
@@ -100,9 +104,19 @@ def _spelled(name: str, window: Window, kind: str) -> str:
 
 def _listing(workspace: Workspace, folder: Path) -> str:
     entries = walk.entries(workspace.root, folder)
-    shown = [
-        e.name + "/" if e.is_dir() else f"{e.name} {e.stat(follow_symlinks=False).st_size:,}"
-        for e in entries[:MAX_ENTRIES]
-    ]
+    shown = [_entry(entry) for entry in entries[:MAX_ENTRIES]]
     more = f"; {len(entries) - MAX_ENTRIES} more, search with a glob" if len(entries) > MAX_ENTRIES else ""
     return "\n".join([f"[folder {workspace.shown(folder)}]", *shown, f"[{len(entries)} entries, sizes in bytes{more}]"])
+
+
+def _entry(entry: os.DirEntry[str]) -> str:
+    """One name of a listing, on one line whatever the name is. Links are shown and not followed."""
+    name = one_line(entry.name)
+    with contextlib.suppress(OSError):
+        if entry.is_symlink():
+            return f"{name} -> {one_line(Path(entry.path).readlink().as_posix())}"
+        if entry.is_dir(follow_symlinks=False):
+            return f"{name}/"
+        found = entry.stat(follow_symlinks=False)
+        return f"{name} {found.st_size:,}" if stat.S_ISREG(found.st_mode) else f"{name} (device, pipe or socket)"
+    return f"{name} (cannot be looked at)"

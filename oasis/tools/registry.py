@@ -3,6 +3,7 @@
 import difflib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,8 +11,14 @@ from typing import Any, cast
 from oasis.core.arguments import read_object
 from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Arguments, Outcome, Tool, ToolSpec
+from oasis.tools.clip import one_line
 
 MAX_FAULT_CHARS = 600
+EXACT = frozenset({"content", "old", "new", "command"})
+"""Arguments in which a likely reading is not enough: a repaired path leads to the file or to none, a repaired text
+damages a file."""
+_CLOSING = "\n[not run]"
+_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +35,19 @@ class Registry:
         """The tool to run and its checked arguments, or what to tell the model instead of running anything."""
         tool = self._named(call.name)
         if tool is None:
-            return Outcome(self._unknown(call.name), Status.ERROR)
+            return _not_run(self._unknown(call.name))
         if call.fault:
             return _refused(tool.spec, call.fault)
         try:
-            arguments = read_object(call.arguments)
+            written = read_object(call.arguments)
         except ValueError as fault:
             return _refused(tool.spec, str(fault))
+        for name, escape in written.doubtful.items():
+            if name in EXACT:
+                return _not_run(_broken_escape(name, escape))
         fitted = {
             name: _coerced(value, tool.spec.parameters.get("properties", {}).get(name, {}))
-            for name, value in arguments.items()
+            for name, value in written.value.items()
             if value is not None or name in tool.spec.parameters.get("required", ())
         }
         fault = _misfit(fitted, tool.spec.parameters)
@@ -53,29 +63,45 @@ class Registry:
         names = [tool.spec.name for tool in self.tools]
         near = difflib.get_close_matches(name.casefold(), names, 1, 0.4) or [n for n in names if n in name.casefold()]
         hint = f" Nearest: {near[0]}." if near else ""
-        return f"Not run: there is no tool {name[:80]!r}.{hint} The tools are: {', '.join(names)}."[:MAX_FAULT_CHARS]
+        return f"Not run: there is no tool {name[:80]!r}.{hint} The tools are: {', '.join(names)}."
+
+
+def _broken_escape(name: str, escape: str) -> str:
+    if len(escape) > 2:
+        return f"Not run: {name} has {escape} in it, which is half a character. Write the character itself."
+    return (
+        f"Not run: {name} has {one_line(escape)} in it, which is no JSON escape, so other backslashes in it may be "
+        "read wrongly too (\\t as a tab, \\n as a line break). Write each backslash as \\\\ and send the call again."
+    )
 
 
 def _refused(spec: ToolSpec, fault: str) -> Outcome:
-    """What was wrong, then as much of the schema as helps: first without descriptions, then names only."""
-    opening = f"Not run: {fault[:300].rstrip('.')}. Call {spec.name} again with arguments of this schema: "
-    for schema in (_bare(spec.parameters), _names(spec.parameters)):
-        text = opening + json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-        if len(text) <= MAX_FAULT_CHARS:
-            break
-    return Outcome(text[:MAX_FAULT_CHARS], Status.ERROR)
+    """What was wrong, then the names and types of the arguments, and one line of [ ] to close with."""
+    text = f"Not run: {fault[:300].rstrip('.')}. Call {spec.name} again with {_described(spec.parameters)}."
+    return _not_run(text)
 
 
-def _bare(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = {
-        name: {key: part for key, part in value.items() if key != "description"}
-        for name, value in schema.get("properties", {}).items()
-    }
-    return {**schema, "properties": properties}
+def _not_run(text: str) -> Outcome:
+    return Outcome(f"{text[: MAX_FAULT_CHARS - len(_CLOSING)]}{_CLOSING}", Status.ERROR)
 
 
-def _names(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"properties": sorted(schema.get("properties", {})), "required": list(schema.get("required", ()))}
+def _described(schema: Mapping[str, Any]) -> str:
+    """Names and types, the required ones first, on one line."""
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    if not properties:
+        return "no arguments: {}"
+    names = sorted(properties, key=lambda name: name not in required)
+    spelled = [f'"{n}" ({_type(properties[n])}{", required" if n in required else ""})' for n in names]
+    return ", ".join(spelled)
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"][:8])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    kind = schema.get("type", "any")
+    return " or ".join(cast("list[str]", kind)) if isinstance(kind, list) else str(kind)
 
 
 def _coerced(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -111,6 +137,33 @@ def _misfit(arguments: Arguments, schema: Mapping[str, Any]) -> str:
     faults = sorted(Draft202012Validator(schema).iter_errors(arguments), key=lambda e: (len(e.path), str(e.path)))
     if not faults:
         return ""
+    if misnamed := _misnamed(arguments, schema):
+        return misnamed
     fault = faults[0]
     where = ".".join(str(step) for step in fault.absolute_path)
     return f"{where + ': ' if where else ''}{fault.message[:200]}"
+
+
+def _misnamed(arguments: Arguments, schema: Mapping[str, Any]) -> str:
+    """Which arguments are unknown or missing, and what an unknown one is likely to mean; empty when none is."""
+    known = list(schema.get("properties", {}))
+    unknown = [name for name in arguments if name not in known] if not schema.get("additionalProperties", True) else []
+    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    free = [name for name in known if name not in arguments]
+    said = [f"unknown argument {_quoted(name)}{_likely(name, free, missing)}" for name in unknown[:3]]
+    if not unknown:
+        said = [f"argument {_quoted(name)} is missing" for name in missing[:3]]
+    return "; ".join(said)
+
+
+def _likely(name: str, free: list[str], missing: list[str]) -> str:
+    """The argument that was meant by `name`, of those not given."""
+    words = _WORD.findall(name.casefold())
+    near = [n for n in free if n.casefold() in words] or difflib.get_close_matches(name.casefold(), free, 1, 0.6)
+    if not near and len(missing) == 1:
+        near = missing
+    return f": did you mean {_quoted(near[0])}?" if near else ""
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name[:60])

@@ -15,7 +15,7 @@ from oasis.core.items import Status
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
 from oasis.tools import process
-from oasis.tools.clip import MAX_CHARS
+from oasis.tools.clip import MAX_CHARS, clip_line, one_line
 from oasis.tools.grep import Job
 from oasis.tools.workspace import Workspace
 
@@ -27,15 +27,20 @@ LIMIT_S = 20.0
 def tool(workspace: Workspace, limit_s: float = LIMIT_S) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
         path = workspace.to_read(arguments.get("path") or ".")
-        return Preview(f"Search {workspace.shown(path)} for {arguments['pattern']}", workspace.shown(path))
+        title = f"Search {workspace.shown(path)} for {one_line(clip_line(arguments['pattern'], 200))}"
+        return Preview(title, workspace.shown(path))
 
     async def run(arguments: Arguments) -> Outcome:
         place = workspace.to_read(arguments.get("path") or ".")
-        literal = not _is_regex(arguments["pattern"])
+        pattern = arguments["pattern"].replace("\b", r"\b")
+        literal = not _is_regex(pattern)
         root = workspace.root if place.is_relative_to(workspace.root) else place
-        job = Job(str(root), str(place), arguments["pattern"], arguments.get("glob") or "", literal)
+        job = Job(str(root), str(place), pattern, arguments.get("glob") or "", literal)
         found = await _collect(job, limit_s)
-        return Outcome(_spelled(workspace, job, found, limit_s), Status.ERROR if found.timed_out else Status.OK)
+        notes = _notes(workspace, job, found, limit_s)
+        if pattern != arguments["pattern"]:
+            notes.append(r"a backspace in the pattern was read as \b; write \\b in JSON")
+        return Outcome(_spelled(workspace, found, notes), Status.ERROR if found.timed_out else Status.OK)
 
     return Tool(resources.tool_spec("search"), Risk.READ, preview, run)
 
@@ -117,7 +122,7 @@ async def _rows(child: asyncio.subprocess.Process) -> AsyncGenerator[dict[str, A
             yield json.loads(line)
 
 
-def _spelled(workspace: Workspace, job: Job, found: Found, limit_s: float) -> str:
+def _spelled(workspace: Workspace, found: Found, notes: list[str]) -> str:
     out: list[str] = []
     at = ""
     for row in found.rows:
@@ -128,8 +133,9 @@ def _spelled(workspace: Workspace, job: Job, found: Found, limit_s: float) -> st
         if name != at:
             at = name
             out.append(name)
-        out.append(f"  {row['line']}: {row['text']}")
-    return "\n".join([*out, f"[{'; '.join(_notes(workspace, job, found, limit_s))}]"])
+        column = f":{row['column']}" if "column" in row else ""
+        out.append(f"  {row['line']}{column}: {row['text']}")
+    return "\n".join([*out, f"[{'; '.join(notes)}]"])
 
 
 def _notes(workspace: Workspace, job: Job, found: Found, limit_s: float) -> list[str]:
@@ -140,6 +146,8 @@ def _notes(workspace: Workspace, job: Job, found: Found, limit_s: float) -> list
         notes = [f"{found.matches} lines in {len(found.paths)} of {files} files"]
     if len(found.rows) < found.matches:
         notes.append(f"the first {len(found.rows)} shown; narrow the pattern, path or glob")
+    if any("column" in row for row in found.rows):
+        notes.append("line:column in long lines; read goes there with from and column")
     if job.literal:
         notes.append("the pattern is not a valid regular expression, so it was searched as plain text")
     if found.skipped:

@@ -1,5 +1,6 @@
 """`skill`: instructions for a kind of work, in the open Agent Skills form (a folder with a SKILL.md)."""
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +11,13 @@ from oasis import resources
 from oasis.core.front_matter import split
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
-from oasis.tools.clip import MAX_CHARS
+from oasis.tools.clip import MAX_CHARS, one_line, visible
 
 PROJECT_FOLDERS = (".oasis/skills", "skills")
 MAX_LINE_CHARS = 200
 MAX_PROJECT_LINES = 40
 MAX_FILES = 30
+MAX_READ_CHARS = 1 << 20
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -56,12 +58,14 @@ class Skills:
         """A skill's instructions and where its further files are. Raises ToolFault for a name that is not there."""
         skill = self._all.get(name.strip())
         if skill is None:
-            raise ToolFault(f"There is no skill {name[:80]!r}. Skills: {', '.join(sorted(self._all)) or 'none'}.")
+            raise ToolFault(
+                f"There is no skill {one_line(name[:80])!r}. Skills: {', '.join(sorted(self._all)) or 'none'}."
+            )
         text = skill.body
         if len(text) > MAX_CHARS:
             file = (skill.folder / "SKILL.md").as_posix()
             text = f"{text[:MAX_CHARS]}\n[… {len(text) - MAX_CHARS:,} characters more: read {file}]"
-        files = sorted(p.as_posix() for p in skill.folder.rglob("*") if p.is_file() and p.name != "SKILL.md")
+        files = _further_files(skill.folder)
         listed = f"; files to read: {', '.join(files[:MAX_FILES])}" if files else ""
         return f"{text}\n[skill {skill.name}{listed}]"
 
@@ -74,28 +78,49 @@ class Skills:
 
 def _inside(project: Path, name: str) -> Path:
     """A folder of the project; one that a link leads out of it holds no skills."""
-    folder = (project / name).resolve()
-    return folder if folder.is_relative_to(project.resolve()) else project / name / "outside the project"
+    folder = _resolved(project / name)
+    return folder if folder and folder.is_relative_to(project.resolve()) else project / name / "outside the project"
+
+
+def _resolved(path: Path) -> Path | None:
+    """`path` with links followed, None where they go in a circle or cannot be followed."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 def _found(folder: Path) -> list[Skill]:
     """The skills in a folder by name; what is no valid skill, or is linked from elsewhere, is passed over."""
-    if not folder.is_dir():
+    try:
+        files = sorted(folder.glob("*/SKILL.md")) if folder.is_dir() else []
+    except OSError:
         return []
-    files = (file for file in sorted(folder.glob("*/SKILL.md")) if file.resolve().is_relative_to(folder.resolve()))
-    read = (_read(file) for file in files)
+    inside = (file for file in files if (real := _resolved(file)) and real.is_relative_to(folder.resolve()))
+    read = (_read(file) for file in inside)
     return [skill for skill in read if skill]
+
+
+def _further_files(folder: Path) -> list[str]:
+    """What else a skill has, by name, each on one line."""
+    files: list[str] = []
+    with contextlib.suppress(OSError):
+        files.extend(one_line(p.as_posix()) for p in folder.rglob("*") if p.name != "SKILL.md" and p.is_file())
+    return sorted(files)
 
 
 def _read(file: Path) -> Skill | None:
     try:
-        front, body = split(file.read_text(encoding="utf-8", errors="replace"))
+        if not file.is_file():
+            return None
+        with file.open(encoding="utf-8", errors="replace") as text:
+            front, body = split(text.read(MAX_READ_CHARS))
     except (OSError, ValueError):
         return None
     name, description = str(front.get("name", "")), " ".join(str(front.get("description", "")).split())
     if not _NAME.fullmatch(name) or not description:
         return None
-    return Skill(name, f"{name}: {description}"[:MAX_LINE_CHARS], file.parent.resolve(), body)
+    return Skill(name, visible(f"{name}: {description}"[:MAX_LINE_CHARS]), file.parent.resolve(), body)
 
 
 def tool(skills: Skills) -> Tool:
@@ -105,7 +130,7 @@ def tool(skills: Skills) -> Tool:
         spec = replace(spec, description="\n".join([spec.description, *lines]))
 
     async def preview(arguments: Arguments) -> Preview:
-        return Preview(f"Read skill {arguments['name']}", arguments["name"])
+        return Preview(f"Read skill {one_line(arguments['name'][:80])}", arguments["name"])
 
     async def run(arguments: Arguments) -> Outcome:
         return Outcome(skills.body(arguments["name"]))

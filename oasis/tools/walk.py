@@ -1,7 +1,8 @@
 """The files of a project in a fixed order, without what its .gitignore files leave out."""
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,16 @@ def entries(root: Path, folder: Path, ignored: Ignored | None = None) -> list[os
     """What is in one folder, by name, without what is ignored."""
     ignored = ignored or Ignored(root)
     with os.scandir(folder) as scan:
-        found = [e for e in scan if not ignored(Path(e.path), e.is_dir(follow_symlinks=False))]
+        found = [e for e in scan if not ignored(Path(e.path), _is(e, stat.S_ISDIR))]
     return sorted(found, key=lambda e: e.name)
+
+
+def _is(entry: os.DirEntry[str], kind: Callable[[int], bool]) -> bool:
+    """Whether an entry itself, not what it links to, is of a kind; False for one that cannot be looked at."""
+    try:
+        return kind(entry.stat(follow_symlinks=False).st_mode)
+    except OSError:
+        return False
 
 
 def files(root: Path, folder: Path) -> Iterator[Path]:
@@ -67,5 +76,5 @@ def files(root: Path, folder: Path) -> Iterator[Path]:
             found = entries(root, waiting.pop(), ignored)
         except OSError:
             continue
-        yield from (Path(e.path) for e in found if e.is_file(follow_symlinks=False))
-        waiting.extend(Path(e.path) for e in reversed(found) if e.is_dir(follow_symlinks=False))
+        yield from (Path(e.path) for e in found if _is(e, stat.S_ISREG))
+        waiting.extend(Path(e.path) for e in reversed(found) if _is(e, stat.S_ISDIR))

@@ -2,17 +2,15 @@
 
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 from oasis.errors import ToolFault
-from oasis.tools.clip import visible
+from oasis.tools.clip import one_line
+from oasis.tools.paths import UnusablePath, find
 
-_CONTROLS = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f"})
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 MAX_LOADED_BYTES = 64 << 20
 
 
@@ -33,6 +31,8 @@ class Workspace:
     protected   files and folders that no tool may write: the user's settings, rules and sessions
     """
 
+    CHANGED = "it was changed on disk"
+
     def __init__(self, root: Path, spill: Path, readable: Sequence[Path] = (), protected: Sequence[Path] = ()) -> None:
         self.root = root.resolve()
         self.spill = spill.resolve()
@@ -43,14 +43,14 @@ class Workspace:
     def shown(self, path: Path) -> str:
         """The path as the model writes it: relative to the project with forward slashes where it is inside."""
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
-        return visible(inside.as_posix()).replace("\n", r"\n").replace("\t", r"\t")
+        return one_line(inside.as_posix())
 
     def to_read(self, text: str) -> Path:
         """The file or folder that `text` names. Raises ToolFault when it may not be read or is not there."""
         path = self._resolve(text)
         if not self.may_read(path):
             raise ToolFault(
-                f"{text} is outside the project; files are read and written inside it only. "
+                f"{_quoted(text)} is outside the project; files are read and written inside it only. "
                 "Use a path relative to the project, or ask the engineer to copy the file into it."
             )
         if not path.exists():
@@ -67,9 +67,11 @@ class Workspace:
         """The file that `text` names, links followed. Raises ToolFault where nothing may be written."""
         path = self._resolve(text)
         if not path.is_relative_to(self.root) or path == self.root:
-            raise ToolFault(f"{text} is outside the project; files are written inside it only.")
+            raise ToolFault(f"{_quoted(text)} is outside the project; files are written inside it only.")
         if reason := self._refusal(path):
             raise ToolFault(f"{self.shown(path)} is not written by any tool: {reason}.")
+        if above := next((p for p in path.parents if p.exists() and not p.is_dir()), None):
+            raise ToolFault(f"{self.shown(path)} cannot be made: {self.shown(above)} is a file, not a folder.")
         if path.exists() and not path.is_file():
             raise ToolFault(f"{self.shown(path)} is a folder or a device, not a file.")
         if path.exists() and not os.access(path, os.W_OK):
@@ -97,31 +99,21 @@ class Workspace:
     def staleness(self, path: Path, data: bytes) -> str:
         """Why the model does not know the file's present bytes, empty when it does."""
         if path not in self._seen:
-            return "it was not read in this session"
+            return "it was not read since the session was begun or resumed"
         if self._seen[path].digest != hashlib.sha256(data).digest():
-            return "it was changed on disk since it was read"
+            return f"{self.CHANGED} since it was read"
         return "" if self._seen[path].is_whole else "only a part of it was read"
 
     def _resolve(self, text: str) -> Path:
-        """An absolute path, links followed. Backslashes, and control characters that JSON made of them, separate."""
-        text = text.translate(_CONTROLS)
-        if not text.strip() or "\0" in text:
-            raise ToolFault("The path is empty." if not text.strip() else "The path has a NUL character in it.")
+        """The absolute path that `text` means, links followed. Raises ToolFault where it means none."""
         try:
-            plain = self.root / text
-            if os.sep == "/" and "\\" in text and not os.path.lexists(plain):
-                if _DRIVE.match(text):
-                    raise ToolFault(
-                        f"{text} is a path of another machine or drive, outside the project. "
-                        f"Use a path relative to the project, such as {PureWindowsPath(text).name}."
-                    )
-                plain = self.root / text.replace("\\", "/")
-            path = plain.resolve()
+            path = find(self.root, text).resolve()
             path.exists()
+        except UnusablePath as fault:
+            raise ToolFault(str(fault)) from fault
         except (OSError, RuntimeError, ValueError) as fault:
-            raise ToolFault(
-                f"{text[:200]} is not a usable path: {getattr(fault, 'strerror', None) or fault}."
-            ) from fault
+            reason = getattr(fault, "strerror", None) or one_line(str(fault)[:200])
+            raise ToolFault(f"{_quoted(text)} is not a usable path: {reason}.") from fault
         return path
 
     def _refusal(self, path: Path) -> str:
@@ -144,13 +136,20 @@ class Workspace:
             folder = folder.parent
         if not self.may_read(folder):
             return ""
-        names = sorted(entry.name for entry in folder.iterdir())[:2000]
+        try:
+            names = sorted(one_line(entry.name) for entry in folder.iterdir())[:2000]
+        except OSError:
+            return ""
         by_case = {name.casefold(): name for name in names}
         close = difflib.get_close_matches(path.name.casefold(), list(by_case), 3, 0.5)
         where = self.shown(folder)
         if close:
             return f" In {where} there is: {', '.join(by_case[name] for name in close)}."
         return f" Read {where} to see what is there, or search for the name."
+
+
+def _quoted(text: str) -> str:
+    return one_line(text.strip()[:200])
 
 
 def _folded(path: Path) -> Path:

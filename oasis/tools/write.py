@@ -6,7 +6,7 @@ from pathlib import Path
 from oasis import resources
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
-from oasis.tools import atomic, diff, encoding, lines
+from oasis.tools import atomic, diff, encoding, instructions, lines
 from oasis.tools.encoding import Form
 from oasis.tools.workspace import Workspace
 
@@ -16,11 +16,13 @@ def tool(workspace: Workspace) -> Tool:
         change = _planned(workspace, arguments)
         name = workspace.shown(change.path)
         title = f"{'Overwrite' if change.existed else 'Create'} {name}"
-        return Preview(title, name, diff.unified(name, change.before, change.after))
+        return instructions.marked(
+            workspace, change.path, Preview(title, name, diff.unified(name, change.before, change.after))
+        )
 
     async def run(arguments: Arguments) -> Outcome:
         change = _planned(workspace, arguments)
-        atomic.replace(change.path, change.data)
+        atomic.replace(change.path, change.data, workspace.shown(change.path))
         workspace.saw(change.path, change.data)
         count = len(change.after.splitlines())
         how = "overwritten" if change.existed else "created"

@@ -1,6 +1,7 @@
 """`bash`: returns when the shell does, ends what it must, sends what can be read."""
 
 import asyncio
+import json
 import os
 import re
 import select
@@ -12,8 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from oasis.core.items import Status
+from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Outcome
+from oasis.errors import ToolFault
 from oasis.tools import bash
 from tests.tools.conftest import Project
 
@@ -154,7 +156,30 @@ async def test_old_outputs_make_room_for_new_ones(project: Project, monkeypatch:
 async def test_a_command_with_a_nul_is_an_error_in_words(project: Project):
     outcome = await project.call("bash", command="echo \0")
     assert outcome.status is Status.ERROR
-    assert outcome.text.startswith("The command could not be started")
+    assert outcome.text.startswith("The command has the control character U+0000 in it; nothing was run.")
+
+
+async def test_a_backspace_that_json_made_of_one_backslash_is_not_run(project: Project):
+    outcome = await project.send(ToolCall("1", "bash", r'{"command": "grep \bMotor a.st; touch ran"}'))
+    assert outcome.text.startswith("The command has the control character U+0008 in it; nothing was run.")
+    assert r"\\b, not \b" in outcome.text
+    assert not (project.root / "ran").exists()
+
+
+@pytest.mark.parametrize("command", ["", "  ", "\n"])
+async def test_an_empty_command_is_named_so_before_anyone_is_asked(project: Project, command: str):
+    found = project.registry.find(ToolCall("1", "bash", json.dumps({"command": command})))
+    assert isinstance(found, tuple)
+    with pytest.raises(ToolFault, match="The command is empty"):
+        await found[0].preview(found[1])
+
+
+async def test_the_preview_s_title_names_what_would_run_on_one_bounded_line(project: Project):
+    assert (await project.preview("bash", command="python3 -c 'x'")).title == "run: python3 -c 'x'"
+    long = await project.preview("bash", command="echo a\n\x1b[2J" + "b" * 500)
+    assert long.title.startswith(r"run: echo a\n\x1b[2Jbbb")
+    assert len(long.title) < 140
+    assert "\x1b" not in long.body
 
 
 async def test_the_preview_is_the_whole_command(project: Project):

@@ -144,7 +144,7 @@ async def test_a_file_that_holds_a_notice_is_closed_after_it(project: Project):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
 async def test_a_pipe_is_refused_and_not_waited_for(project: Project):
     os.mkfifo(project.root / "pipe")
-    assert (await project.call("read", path="pipe")).text == "pipe is a device, pipe or socket, not a file."
+    assert (await project.call("read", path="pipe")).text == "pipe is a device, pipe or socket, not a file.\n[error]"
 
 
 async def test_outside_of_the_project_is_refused(project: Project, tmp_path: Path):

@@ -63,7 +63,7 @@ async def test_a_file_that_was_not_read_is_not_overwritten(project: Project):
     path = project.put("a.st", "A\n")
     outcome = await project.call("write", path="a.st", content="B\n")
     assert outcome.status is Status.ERROR
-    assert "a.st exists and it was not read in this session" in outcome.text
+    assert "a.st exists and it was not read since the session was begun or resumed" in outcome.text
     assert path.read_text() == "A\n"
 
 
@@ -107,8 +107,8 @@ async def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ToolFault, match=r"a\.st was not written, it is as it was: No space left on device"):
-        atomic.replace(path, b"new")
+    with pytest.raises(ToolFault, match=r"st/a\.st was not written, .*: the disk is full"):
+        atomic.replace(path, b"new", "st/a.st")
     assert [p.name for p in tmp_path.iterdir()] == ["a.st"]
     assert path.read_text() == "old"
 

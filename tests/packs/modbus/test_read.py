@@ -197,7 +197,7 @@ async def test_nonsense_is_explained():
 async def test_a_short_reply_is_not_used():
     async with raw_device(lambda r: r[:4] + b"\0\x05" + r[6:7] + b"\x03\x02\0\x01") as url:
         outcome = await ask(f"{url}/1", address=0, count=2)
-    assert outcome.text.endswith("was asked for 2 holding registers and sent 1; nothing is used.")
+    assert outcome.text.endswith("was asked for 2 holding registers and sent 1; nothing is used.\n[error]")
 
 
 async def test_nobody_listening_is_explained(unused_tcp_port: int):
@@ -231,7 +231,7 @@ async def test_a_document_number_is_offered_in_both_readings():
     assert "read at wire address 40001. As a document number, 40001 is table=holding address=0" in text
     outcome = await ask("modbus://127.0.0.1/1", address=400011, count=1)
     assert outcome.text == (
-        "Address 400011 is over 65535, the last wire address. As a document number, 400011 is table=holding address=10."
+        "Address 400011 is over 65535, the last wire address. As a document number, 400011 is table=holding address=10.\n[error]"
     )
 
 
