@@ -5,6 +5,7 @@ OasisError
 ├── ServerFault          the model server did not answer as it should
 │   ├── ServerUnreachable    nothing listens there, or the connection broke (sending again may help)
 │   ├── ServerLoading        the model is still being loaded
+│   ├── ServerRefused        the request itself was refused (sending it again does not help)
 │   └── ContextFull          the prompt is longer than the server's context; `n_ctx` when it said so
 ├── EngineFault          the embedded engine could not start or died
 ├── DialectFault         a chat template whose dialect could not be inferred or did not pass its check
@@ -35,6 +36,10 @@ class ServerUnreachable(ServerFault):
 
 class ServerLoading(ServerFault):
     """The server is up and its model is still being loaded (HTTP 503)."""
+
+
+class ServerRefused(ServerFault):
+    """The request itself was refused: a key, a path, a field. Sending it again does not help."""
 
 
 class ContextFull(ServerFault):

@@ -1,5 +1,6 @@
 """What answers before a tool runs. Rules in order, the first answer wins, the default is to ask."""
 
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from fnmatch import fnmatchcase
 
@@ -9,7 +10,8 @@ from oasis.core.tool import Preview, Risk, Tool
 
 Answer = Allow | Deny
 Asker = Callable[[Ask], Awaitable[Answer]]
-_SHELL_JOINS = (";", "&", "|", "<", ">", "\n", "`", "$(")
+_JOINS = (";", "&", "|", "<", ">", "\n")
+_SUBSTITUTIONS = ("`", "$(")
 
 
 def decide(rules: Sequence[Rule], tool: Tool, call: ToolCall, preview: Preview) -> Decision:
@@ -31,7 +33,8 @@ def allowing(patterns: Sequence[str]) -> Rule:
 
     The part behind the colon is matched against the preview's subject. A command that joins several (`;`, `&&`,
     a pipe, a redirection, a substitution) is matched by `bash` alone or by its own exact text, never by a
-    wildcard that was meant for one command. No pattern answers ACTUATE.
+    wildcard that was meant for one command. A tool's bare name does not cover what a later session would obey
+    (AGENTS.md, skills). No pattern answers ACTUATE.
     """
     split = [pattern.partition(":") for pattern in patterns]
 
@@ -39,7 +42,9 @@ def allowing(patterns: Sequence[str]) -> Rule:
         if tool.risk is Risk.ACTUATE:
             return None
         for name, colon, wanted in split:
-            if name == tool.spec.name and (not colon or _matches(tool.risk, wanted, preview.subject)):
+            if name != tool.spec.name:
+                continue
+            if _matches(tool.risk, wanted, preview.subject) if colon else not preview.guards:
                 return Allow()
         return None
 
@@ -47,14 +52,48 @@ def allowing(patterns: Sequence[str]) -> Rule:
 
 
 def _matches(risk: Risk, wanted: str, subject: str) -> bool:
-    if risk is Risk.EXEC and any(join in subject for join in _SHELL_JOINS):
+    if risk is Risk.EXEC and joins_commands(subject):
         return wanted == subject
-    return fnmatchcase(subject, wanted)
+    return fnmatchcase(subject.lstrip(), wanted)
 
 
-async def nobody_to_ask(ask: Ask) -> Answer:
-    """Headless: what would be asked is denied, and the model is told how it could be allowed."""
-    return Deny(
-        f"Not allowed: {ask.preview.title}. Nobody can be asked in this run. "
-        "Work without it, or say at the end that it needs `--allow`."
-    )
+def joins_commands(command: str, is_posix: bool = sys.platform != "win32") -> bool:
+    """Does a shell run more than one command here, or open a file?
+
+    Inside quotes a join is text; inside double quotes a substitution is not. Windows' cmd knows no single quotes,
+    so there quotes count for nothing.
+    """
+    if not is_posix:
+        return any(join in command for join in (*_JOINS, *_SUBSTITUTIONS))
+    quote = ""
+    at = 0
+    while at < len(command):
+        here = command[at]
+        if quote != "'" and here == "\\":
+            at += 2
+            continue
+        if quote != "'" and command.startswith(_SUBSTITUTIONS, at):
+            return True
+        if not quote and here in _JOINS:
+            return True
+        if here == quote:
+            quote = ""
+        elif not quote and here in "'\"":
+            quote = here
+        at += 1
+    return bool(quote)
+
+
+def nobody_to_ask(allow: Sequence[str]) -> Asker:
+    """Headless: what would be asked is denied, and the model is told what is allowed."""
+    allowed = ", ".join(allow) or "nothing but reading"
+
+    async def ask(ask: Ask) -> Answer:
+        joined = " It joins several commands, or redirects; a rule with a pattern allows a single one."
+        why = joined if joins_commands(ask.preview.subject) and "bash:" in allowed else ""
+        return Deny(
+            f"Not allowed: {ask.preview.title}.{why} Nobody can be asked in this run. Allowed without asking: "
+            f"{allowed}. Work within that, or say at the end what it needs (--allow)."
+        )
+
+    return ask

@@ -24,7 +24,7 @@ from oasis.core.events import (
 )
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
-from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerUnreachable
+from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerRefused, ServerUnreachable
 from oasis.models.base import Model, Reply, Sampling
 
 _ASK_AGAIN_LIMIT = 2
@@ -202,6 +202,8 @@ class Agent:
                 await self._wait(str(fault), attempt := attempt + 1, min(2.0**attempt, 15.0))
             except ContextFull:
                 raise
+            except ServerRefused as fault:
+                raise _Ended("server", detail=str(fault)) from fault
             except ServerFault as fault:
                 limit = _RETRY_LIMIT if isinstance(fault, ServerUnreachable) else _FAULT_RETRY_LIMIT
                 if attempt >= limit:

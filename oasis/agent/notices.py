@@ -1,4 +1,4 @@
-"""The first notice: what belongs to the project and the day, said once after the head; what changes least comes first."""
+"""The first notice: what belongs to the project and the day, said once after the head, what changes least first."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -8,6 +8,7 @@ from oasis.core.items import Notice
 
 _FILE_CAP = 16_000
 _FILES_CAP = 48_000
+_LONGEST = 1_000_000
 
 
 def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: Sequence[str] = ()) -> Notice:
@@ -28,19 +29,32 @@ def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: 
 
 
 def agents_files(project: Path) -> list[Path]:
-    """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project."""
+    """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project.
+
+    One that is a link to a place outside the repository is left out.
+    """
     folders = [project, *project.parents]
     root = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
     found = [folder / "AGENTS.md" for folder in reversed(folders[: root + 1])]
-    return [path for path in found if path.is_file()]
+    return [path for path in found if path.is_file() and path.resolve().is_relative_to(folders[root].resolve())]
 
 
 def _bounded(path: Path, project: Path, cap: int) -> str:
     name = path.relative_to(project).as_posix() if path.is_relative_to(project) else f"{path.parent.name}/{path.name}"
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace").strip()
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            text = file.read(_LONGEST).strip()
     except OSError as error:
         return f"{name} could not be read: {error.strerror}."
     if len(text) > cap:
         text = text[:cap] + f"\n[cut: {len(text) - cap:,} more characters; read the file for the rest]"
     return f"{name}:\n{text}"
+
+
+def headless_notice(allow: Sequence[str]) -> Notice:
+    """What a run without a person has to know: nobody answers, and what is allowed."""
+    allowed = ", ".join(allow) or "nothing but reading"
+    return Notice(
+        "Nobody answers during this run: where you would ask, write the question down, take the safest reading and go "
+        f"on. Allowed without asking: {allowed}."
+    )

@@ -7,10 +7,11 @@ line's bytes without that ending. Adding a line never touches another.
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from oasis.core.items import Assistant, Item, Notice, Status, Stop, ToolCall, ToolOutput, User
+from oasis.core.sound import sound
 from oasis.core.transcript import Chunk, Transcript
 
 VERSION = 1
@@ -55,6 +56,14 @@ def start() -> str:
 
 def _chained(chain: str, body: bytes) -> str:
     return hashlib.sha256(chain.encode() + body).hexdigest()[:32]
+
+
+def sound_item(item: Item) -> Item:
+    """The item with every text such that it can be written as UTF-8."""
+    if not isinstance(item, Assistant):
+        return replace(item, text=sound(item.text))
+    calls = tuple(replace(call, name=sound(call.name), arguments=sound(call.arguments)) for call in item.calls)
+    return replace(item, text=sound(item.text), reasoning=sound(item.reasoning), raw=sound(item.raw), calls=calls)
 
 
 def of_item(item: Item) -> Record:

@@ -62,8 +62,11 @@ class Kept:
         return Prefix(self.epoch["system"], specs)
 
 
-def load(path: Path) -> Kept:
-    """Read a session file. A cut line is a warning; one that does not follow from the line before is a SessionFault."""
+def load(path: Path, *, to_show: bool = False) -> Kept:
+    """Read a session file. A cut line is a warning; one that does not follow from the line before is a SessionFault.
+
+    `to_show`: only to be read by a person, so a changed line is a warning too.
+    """
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -75,10 +78,11 @@ def load(path: Path) -> Kept:
                 kept.warnings.append(f"Line {number} of the session file was cut; everything before it is kept.")
             continue
         if not is_linked:
-            raise SessionFault(
-                f"Line {number} of {path.name} does not follow from the line before it: the file was changed. "
-                f"Nothing is sent from it. Read it with `oasis sessions show {path.stem}`, and start a new session."
-            )
+            said = f"Line {number} of {path.name} does not follow from the line before it: the file was changed. "
+            if not (to_show and kept):
+                show = f"Read it with `oasis sessions show {path.stem}`, and start a new session."
+                raise SessionFault(f"{said}Nothing is sent from it. {show}")
+            kept.warnings.append(said)
         try:
             kept = _take(kept, record)
         except (KeyError, TypeError, ValueError) as error:
@@ -153,10 +157,16 @@ class Session:
     @classmethod
     def create(cls, folder: Path, prefix: Prefix, model: Model, project: Path, now: datetime) -> Self:
         """Start a session in a new file of `folder` (mode 0600)."""
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.jsonl"
-        lock = locked(path)
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = locked(path)
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise SessionFault(
+                f"A session file cannot be made in {folder}: {error.strerror}. A run without its session is not begun. "
+                "Make the folder writable, or set XDG_STATE_HOME to one that is."
+            ) from error
         session = cls(path, lock, Transcript(prefix, model.encoder), records.start())
         about = {"kind": "session", "version": records.VERSION, "id": path.stem, "created": now.isoformat()}
         session._write({**about, "project": str(project)})
@@ -198,7 +208,8 @@ class Session:
         return session, kept
 
     def append(self, item: Item) -> None:
-        """Append to the transcript and to the file."""
+        """Append to the transcript and to the file. Text that cannot be written as UTF-8 is mended first."""
+        item = records.sound_item(item)
         self.transcript.append(item)
         self._write(records.of_item(item))
         self._written_chunks += isinstance(item, Assistant)
@@ -216,9 +227,9 @@ class Session:
 
         One record holds all of it: whatever happens, the file holds the old epoch or the new one whole.
         """
-        transcript = await self.transcript.next_epoch(seed)
+        transcript = await self.transcript.next_epoch([records.sound_item(item) for item in seed])
         record = {**self._about, "epoch": transcript.epoch, "reason": reason}
-        said = [records.of_item(item) for item in asked]
+        said = [records.of_item(records.sound_item(item)) for item in asked]
         self._write({**record, "asked": said, "seed": records.of_epoch(transcript)})
         self.transcript = transcript
         self._written_chunks = len(transcript.chunks)
@@ -296,8 +307,8 @@ def _missing_outputs(kept: Kept) -> Sequence[ToolOutput]:
             continue
         if call.id in kept.started:
             text = (
-                "Oasis stopped while this ran. Whether it took effect is unknown; it was not run again. "
-                "Check before repeating it."
+                "Oasis stopped while this ran. Whether it took effect is unknown, and it may still be running; "
+                "it was not run again. Check before repeating it."
             )
             outputs.append(ToolOutput(call.id, call.name, text, Status.UNKNOWN))
         else:

@@ -22,6 +22,8 @@ def find_session(name: str, project: Path) -> Path:
     Raises SessionFault where there is none or several.
     """
     files = session_files()
+    if not name.strip():
+        raise SessionFault("No session was named. Give its id, or `last`; `oasis sessions` lists them.")
     if name == "last":
         for path in files:
             if about(path).get("project") == str(project):

@@ -1,8 +1,11 @@
 """The command `oasis`: each subcommand is one small file, imported when it is used."""
 
+import errno
+import os
 import signal
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -72,6 +75,9 @@ def main() -> None:
     """Run the command line; a fault is told in words, never with a traceback."""
     from oasis.errors import EngineFault, OasisError, ServerFault
 
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _as_interrupt)
@@ -84,8 +90,12 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("Interrupted.", INTERRUPTED)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        if error.filename is not None or error.errno != errno.ENOSPC:
+            _fail(_unexpected(error), 1)
+        _fail("the output could not be written: no space is left where it goes.", 1)
     except Exception as error:
         _fail(_unexpected(error), 1)
 
@@ -103,7 +113,6 @@ def _fail(text: str, code: int) -> None:
 def _unexpected(error: Exception) -> str:
     """Put the details in a file; say where."""
     import traceback
-    from pathlib import Path
 
     from platformdirs import user_log_dir
 

@@ -15,7 +15,9 @@ ModelFile = Annotated[
     typer.Option("--model", metavar="FILE|NAME", help="A GGUF for the embedded engine, or the server's model name."),
 ]
 Packs = Annotated[list[str] | None, typer.Option("--pack", metavar="NAME", help="Add a pack's tools; repeatable.")]
-Project = Annotated[Path, typer.Option("--project", metavar="DIR", help="The project directory.")]
+Project = Annotated[
+    Path, typer.Option("--project", metavar="DIR", exists=True, file_okay=False, help="The project directory.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

@@ -34,7 +34,9 @@ EXIT_CODES = {
 
 def run(
     task: Annotated[str, typer.Argument(help="What to do. Without it: -f, or standard input.")] = "",
-    file: Annotated[Path | None, typer.Option("-f", "--file", help="Read the task from a file.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("-f", "--file", exists=True, dir_okay=False, help="Read the task from a file.")
+    ] = None,
     server: Server = "",
     model: ModelFile = "",
     lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
@@ -43,7 +45,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="RULE", help="Allow a tool: edit, write:docs/*, bash:pytest *; repeatable."),
     ] = None,
-    resume: Annotated[str, typer.Option(metavar="ID|last", help="Go on with a session.")] = "",
+    resume: Annotated[str | None, typer.Option(metavar="ID|last", help="Go on with a session.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One event a line on standard output (docs/events.md).")] = False,
     max_steps: Annotated[int | None, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = None,
     max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = None,
@@ -82,7 +84,13 @@ def run(
         temperature=temperature,
     )
     order = Order(
-        _task(task, file, bool(resume)), project.resolve(), settings, _lane(lane), resume, json, _compact_at(compact_at)
+        _task(task, file, resume is not None),
+        project.resolve(),
+        settings,
+        _lane(lane),
+        resume,
+        json,
+        _compact_at(compact_at),
     )
     finished = asyncio.run(_run(order))
     raise typer.Exit(EXIT_CODES[finished.reason])
@@ -96,7 +104,7 @@ class Order:
     project: Path
     settings: "Settings"
     lane: "Lane | None"
-    resume: str
+    resume: str | None
     as_json: bool
     compact_at: "CompactAt | None"
 
@@ -130,10 +138,25 @@ def _task(task: str, file: Path | None, is_resumed: bool) -> str:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"The task file {file} was not read: {error}.") from error
     elif not task and not is_resumed and not sys.stdin.isatty():
-        task = sys.stdin.read()
+        try:
+            task = sys.stdin.buffer.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"The task on standard input is not UTF-8: {error}. Convert it, or use -f.") from error
     if not task.strip() and not is_resumed:
         raise typer.BadParameter('no task: oasis run "what to do", -f FILE, or text on standard input')
     return task.strip()
+
+
+def _check(order: Order, box: "Toolbox") -> None:
+    """Find what was misspelt before anything is started."""
+    from oasis.agent.sessions import find_session
+
+    tools = [tool.spec.name for tool in box.registry.tools]
+    for rule in order.settings.allow:
+        if rule.partition(":")[0] not in tools:
+            raise typer.BadParameter(f"--allow {rule!r} names no tool. There are: {', '.join(tools)}.")
+    if order.resume is not None:
+        find_session(order.resume, order.project)
 
 
 async def _run(order: Order) -> "TurnFinished":
@@ -147,6 +170,7 @@ async def _run(order: Order) -> "TurnFinished":
 
     settings = order.settings
     box = toolbox(order.project, settings.packs)
+    _check(order, box)
     view = screen(order.as_json)
     connection = await connect(settings, order.lane, lambda text: view.show(Said(text)), with_kv=True)
     try:
@@ -159,7 +183,7 @@ async def _run(order: Order) -> "TurnFinished":
                 session,
                 box,
                 view.show,
-                nobody_to_ask,
+                nobody_to_ask(settings.allow),
                 allow=settings.allow,
                 limits=limits,
                 sampling=sampling,
@@ -174,19 +198,21 @@ async def _run(order: Order) -> "TurnFinished":
 def _session(order: Order, box: "Toolbox", model: "Model", view: "Screen") -> "tuple[Session, list[User | Notice]]":
     """The session to go on with and what opens its turn."""
     from oasis.agent.assembly import create_session, first_items, resume_session
+    from oasis.agent.notices import headless_notice
     from oasis.core.events import Said
     from oasis.core.items import User
 
     task = [User(order.task)] if order.task else []
-    if order.resume:
+    alone = headless_notice(order.settings.allow)
+    if order.resume is not None:
         session, warnings = resume_session(order.resume, order.project, box, model)
         for warning in warnings:
             view.show(Said(warning))
         if not task and session.is_finished:
             session.close()
             raise typer.BadParameter(f"session {session.id} has nothing left to do; give it a task")
-        return session, [*task]
+        return session, [alone, *task] if task else []
     now = datetime.now().astimezone()
     session = create_session(order.project, box, model, now)
     view.show(Said(f"Session {session.id}"))
-    return session, [*first_items(order.project, box, now, order.settings.files), *task]
+    return session, [*first_items(order.project, box, now, order.settings.files), alone, *task]

@@ -70,9 +70,10 @@ def export(
     if output is None:
         sys.stdout.write(text)
         return
+    from oasis.core.sound import sound
     from oasis.tools.atomic import replace
 
-    replace(output.resolve(), text.encode())
+    replace(output.resolve(), sound(text).encode(), str(output))
     typer.echo(f"Wrote {output}.", err=True)
 
 
@@ -84,6 +85,8 @@ def rm(names: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of 
 
     for name in names:
         path = find_session(name, Path.cwd())
+        if name not in ("last", path.stem):
+            raise typer.BadParameter(f"{name!r} is only the beginning of an id; to remove, give the whole: {path.stem}")
         locked(path).release()
         remove(path)
         typer.echo(f"Removed {path.stem}.")
@@ -93,4 +96,7 @@ def _document(name: str) -> list[str]:
     from oasis.agent.session import load
     from oasis.agent.sessions import as_markdown, find_session
 
-    return list(as_markdown(load(find_session(name, Path.cwd()))))
+    kept = load(find_session(name, Path.cwd()), to_show=True)
+    for warning in kept.warnings:
+        typer.echo(warning, err=True)
+    return list(as_markdown(kept))

@@ -10,6 +10,7 @@ from jinja2 import TemplateError, TemplateSyntaxError, nodes
 from jinja2.ext import Extension
 from jinja2.meta import find_undeclared_variables
 from jinja2.parser import Parser
+from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 
 from oasis.dialect.clock import Moment, strftime
@@ -53,10 +54,23 @@ def _raise(message: str) -> None:
     raise TemplateError(message)
 
 
+_LARGEST_FACTOR = 100_000
+
+
+class _Bounded(SandboxedEnvironment):
+    """A template comes with a downloaded model: what it multiplies stays small."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        sizes = [len(side) if isinstance(side, str | list | tuple) else side for side in (left, right)]
+        if any(isinstance(size, int | float) and abs(size) > _LARGEST_FACTOR for size in sizes):
+            raise TemplateError("it multiplies by more than a prompt could hold")
+        return super().call_binop(context, operator, left, right)
+
+
 def _environment() -> SandboxedEnvironment:
-    made = SandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
-    )
+    made = _Bounded(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation])
     made.filters["tojson"] = _tojson
     offered = cast("dict[str, Any]", made.globals)
     offered.update(raise_exception=_raise, strftime_now=strftime)

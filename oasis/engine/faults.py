@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from oasis.engine.sse import shown
-from oasis.errors import ConfigError, ContextFull, ServerFault, ServerLoading, ServerUnreachable
+from oasis.errors import ConfigError, ContextFull, ServerFault, ServerLoading, ServerRefused, ServerUnreachable
 
+_PASSING = (408, 425, 429)
+"""Refusals that pass by themselves: time-out, too early, too many requests."""
 _CUT = ("peer closed", "server disconnected", "connection closed")
 
 
@@ -79,7 +81,11 @@ def reported(answer: object, url: str, status: int = 200) -> ServerFault:
             f"The server at {url} is not ready: {shown(said or 'Loading model')}. It will be asked again."
         )
     if status in (401, 403):
-        return ServerFault(f"The server at {url} refused the key: {shown(said)}. Set OASIS_API_KEY.")
+        return ServerRefused(f"The server at {url} refused the key: {shown(said)}. Set OASIS_API_KEY.")
+    if 300 <= status < 400:
+        return ServerRefused(f"The server at {url} sends its callers elsewhere ({status}). Name that address instead.")
+    if 400 <= status < 500 and status not in _PASSING:
+        return ServerRefused(f"The server at {url} refused the request ({code}): {shown(said, 600)}.")
     return ServerFault(f"The server at {url} answered with an error ({code}): {shown(said, 600)}.")
 
 

@@ -98,7 +98,7 @@ class LlamaClient:
             async with http.stream(
                 "POST", "/completion", content=body, headers=headers, timeout=no_read_limit()
             ) as response:
-                if response.status_code >= 400:
+                if response.status_code >= 300:
                     raise refusal(response.status_code, await _bounded(response), self.base_url)
                 async with aclosing(events(response)) as stream:
                     async for data in stream:
@@ -140,7 +140,7 @@ class LlamaClient:
         timeout = read_limit(limit_s) if limit_s else http.timeout
         with explained(self.base_url):
             response = await http.request(method, path, json=body, timeout=timeout)
-        if response.status_code >= 400:
+        if response.status_code >= 300:
             raise refusal(response.status_code, response.text, self.base_url)
         try:
             return response.json()

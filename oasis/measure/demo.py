@@ -24,6 +24,7 @@ from oasis.resources import shipped
 
 RECORDED_MODEL = "smollm2-135m"
 _BOILER = "{boiler}"
+_ALLOWED = ("write", "edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Demo:
 
         with create_session(self.project, box, model, now) as session:
             sampling = Sampling(temperature=self.settings.temperature)
-            loop = agent(model, session, box, emit, nobody_to_ask, allow=["write", "edit"], sampling=sampling)
+            loop = agent(model, session, box, emit, nobody_to_ask(_ALLOWED), allow=_ALLOWED, sampling=sampling)
             opening: list[User | Notice] = [*first_items(self.project, box, now)]
             for task in _tasks(job):
                 finished: TurnFinished = await loop.turn([*opening, task])

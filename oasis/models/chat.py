@@ -187,7 +187,7 @@ class ChatModel:
         asked = self._http.stream("POST", _PATH, content=body, headers=headers, timeout=no_read_limit())
         with explained(self.base_url):
             async with asked as response:
-                if response.status_code >= 400:
+                if response.status_code >= 300:
                     said = (await response.aread()).decode(errors="replace")
                     raise refusal(response.status_code, said, self.base_url)
                 async with aclosing(events(response)) as stream:

@@ -22,8 +22,12 @@ from oasis.core.events import (
     as_json,
 )
 from oasis.core.items import Status
+from oasis.core.sound import sound
 from oasis.core.usage import Usage, amplification
 from oasis.ui.clean import clean
+
+_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+"""What some readers take for the end of a line."""
 
 
 class Screen(Protocol):
@@ -42,7 +46,8 @@ class JsonLines:
 
     def show(self, event: Event) -> None:
         line = {"v": VERSION, **as_json(event)}
-        print(json.dumps(line, ensure_ascii=False), file=self._out, flush=True)
+        text = sound(json.dumps(line, ensure_ascii=False)).translate(_LINE_ENDS)
+        print(text, file=self._out, flush=True)
 
     def close(self) -> None:
         """Nothing is held back."""
@@ -79,7 +84,7 @@ class Progress:
             case CallFinished():
                 self._line(f"  {self._briefs.get(event.call_id, event.name)} · {_result(event)}")
             case Retrying():
-                self._line(clean(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt})."))
+                self._line(clean(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt})."), always=True)
             case Compacting():
                 self._status(f"compacting a prompt of {event.prompt_tokens:,} tokens")
             case Compacted():

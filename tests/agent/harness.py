@@ -98,6 +98,6 @@ def build(
     async def nap(seconds: float) -> None:
         naps.append(seconds)
 
-    calls = CallRunner(registry, rules, nobody_to_ask, events.append)
+    calls = CallRunner(registry, rules, nobody_to_ask(()), events.append)
     agent = Agent(model, session, calls, events.append, limits=limits, sleep=nap, compact_at=compact_at)
     return Bench(agent, session, events, runs, naps)

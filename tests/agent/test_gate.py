@@ -36,6 +36,15 @@ def test_without_a_rule_everything_else_is_asked(risk: Risk):
         ("bash:make && make test", "make && make test", True),
         ("bash:pytest", "pytest -q", False),
         ("edit", "pytest", False),
+        ("bash:python3 *", 'python3 -c "print(1); print(2 > 1)"', True),
+        ("bash:python3 *", "python3 -c 'a = `x`; $(y)'", True),
+        ("bash:python3 *", 'python3 -c "$(evil)"', False),
+        ("bash:python3 *", 'python3 -c "`evil`"', False),
+        ("bash:python3 *", "python3 'a' ; evil", False),
+        ("bash:python3 *", "python3 \\' ; evil '", False),
+        ("bash:python3 *", "python3 'unclosed", False),
+        ("bash:python3 *", "python3 a <(evil)", False),
+        ("bash:python3 *", "  python3 -V", True),
     ],
 )
 def test_a_pattern_allows_one_command_and_never_what_is_joined_to_it(pattern: str, subject: str, allowed: bool):
@@ -49,3 +58,10 @@ def test_a_path_pattern_is_matched_against_the_path():
 
 def test_no_pattern_answers_what_moves_metal():
     assert isinstance(answer("modbus_write", Risk.ACTUATE, "40001", "modbus_write", "modbus_write:*"), Ask)
+
+
+def test_what_a_later_session_would_obey_is_allowed_by_its_name_only():
+    guarded = Preview("", "AGENTS.md", guards=True)
+    write = tool("write", Risk.WRITE, Runs())
+    assert isinstance(decide((allowing(["write"]),), write, CALL, guarded), Ask)
+    assert decide((allowing(["write:AGENTS.md"]),), write, CALL, guarded) == Allow()

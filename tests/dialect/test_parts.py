@@ -69,7 +69,7 @@ def test_an_empty_text_is_no_content() -> None:
 def test_an_interrupt_after_an_output_goes_into_the_output() -> None:
     one = call(1, "read", path="a")
     parts = dialect("hermes").batch(PREFIX, [User("Go."), said("", "", one)], [answer(one, "x"), User("Stop.")])
-    assert content(parts) == "x\n\n<user>\nStop.\n</user>"
+    assert content(parts) == "x\n\n<oasis:user>\nStop.\n</oasis:user>"
 
 
 def test_two_questions_in_a_row_are_one_message() -> None:
