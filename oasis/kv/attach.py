@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from oasis.engine.llama import LlamaClient
 from oasis.errors import OasisError, ServerFault
+from oasis.gguf import metadata
 from oasis.kv.fingerprint import Fingerprint, fingerprint_of, model_sha256
 from oasis.kv.runtime import Runtime
 from oasis.kv.store import Store
@@ -47,6 +48,7 @@ async def attach(
             slots=range(int(props.get("total_slots") or 1)),
             place="" if own else client.base_url,
             can_save=bool(own) or await _saves(client, say),
+            is_windowed=_is_windowed(own.model if own else _model_here(client.base_url, props)),
             say=say,
         )
         if await runtime.open() is not None:
@@ -79,6 +81,14 @@ def _model_here(url: str, props: Mapping[str, Any]) -> Path | None:
     path = Path(str(props.get("model_path") or ""))
     is_here = urlsplit(url).hostname in _LOOPBACK and path.is_absolute() and path.is_file()
     return path if is_here else None
+
+
+def _is_windowed(model: Path | None) -> bool:
+    """Does the model file name a sliding window? Where it cannot be read: no."""
+    try:
+        return model is not None and any(k.endswith(".attention.sliding_window") and v for k, v in metadata(model))
+    except (OSError, ValueError):
+        return False
 
 
 async def _saves(client: LlamaClient, say: Callable[[str], None]) -> bool:

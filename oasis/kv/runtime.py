@@ -15,11 +15,8 @@ from oasis.kv.watch import check_sources, watch
 from oasis.kv.worth import Artifact, Kind
 
 IDLE_S = 15.0
-MISS_TOKENS = 80
-"""A restore that leads to so much less reuse than it promised is a miss.
-
-A sliding-window model goes back to its last checkpoint, which llama.cpp (autumn 2026) makes at least 64 tokens apart.
-"""
+MISS_TOKENS = 16
+"""A restore that leads to so much less reuse than it promised is a miss."""
 _EXIT_LIMIT_S = 60.0
 
 
@@ -38,17 +35,20 @@ class Runtime:
         slots: Collection[int],
         place: str = "",
         can_save: bool = True,
+        is_windowed: bool = False,
         idle_s: float = IDLE_S,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`slots`: ids of the server's slots. `place`: see Store. `idle_s`: a session idle for so long is saved.
 
-        Without `can_save` there are leases only.
+        Without `can_save` there are leases only. `is_windowed`: the model attends to a sliding window.
         """
         self.store = store
         self._say = say
         self._idle_s = idle_s
-        self._leased = LeasedSlot(client, store, fingerprint, slots, place=place, can_save=can_save, say=say)
+        self._leased = LeasedSlot(
+            client, store, fingerprint, slots, place=place, can_save=can_save, is_windowed=is_windowed, say=say
+        )
         self._is_answered = True
         self._session: list[int] = []
         self._saved: list[int] = []
@@ -133,13 +133,16 @@ class Runtime:
                     f"A miss: a restored state of {promised:,} tokens led to {cached_tokens:,} reused. The engine "
                     "computed the rest again; `oasis kv verify` tries the saved states."
                 )
-        self.left(wire, undecoded)
+        self.left(wire, undecoded, cached_tokens + computed_tokens)
 
-    def left(self, wire: bytes, undecoded: int = 0) -> None:
-        """The slot is idle; it holds `wire` but for the last `undecoded`, or more where a message was cut off."""
+    def left(self, wire: bytes, undecoded: int = 0, prompted: int = 0) -> None:
+        """The slot is idle; it holds `wire` but for the last `undecoded`, or more where a message was cut off.
+
+        The last prompt was the first `prompted` of its tokens, where that is known.
+        """
         self._session, self._is_answered = ids_of(wire), True
         with self._forgiven("The lease was not kept up"):
-            self._leased.end(self._session, undecoded)
+            self._leased.end(self._session, prompted, undecoded)
         self._rest()
         self._idle = asyncio.create_task(self._save_when_idle())
 

@@ -95,7 +95,7 @@ class TokenModel:
                     yield part
         except (GeneratorExit, asyncio.CancelledError):
             if self.kv:
-                self.kv.left(_joined(request.wire, chunk_of(self._ids).wire))
+                self.kv.left(_joined(request.wire, chunk_of(self._ids).wire), prompted=request.tokens or 0)
             raise
 
     async def _answer(
