@@ -12,6 +12,7 @@ _SPACE = r"[^\S\n]"
 _WORD = re.compile(r"[^\W_]+")
 _HEADER = re.compile(r"\[.+ lines \d+-\d+ of \d+\b.*\]")
 _CLOSING = re.compile(r"\[(?:end of file|more: from=|line \d+ goes on: ).*\]")
+_NUMBERED = re.compile(r"\s*\d+(?::\d+)?: ")
 NEAR_LINES = 12
 MAX_LOOSE_WORDS = 2_000
 
@@ -103,6 +104,8 @@ def pasted(old: str) -> str:
         return f"old begins with read's own line {clip_line(first, 120)}, which is not in the file. Leave it out."
     if _CLOSING.fullmatch(last):
         return f"old ends with read's own line {clip_line(last, 120)}, which is not in the file. Leave it out."
+    if all(_NUMBERED.match(row) for row in rows):
+        return "old has search's line numbers before its text, which are not in the file. Leave them out."
     return ""
 
 

@@ -173,3 +173,19 @@ async def test_an_edit_in_a_line_of_a_megabyte_changes_only_its_bytes(project: P
     after, outcome = await edited(project, before, "<one>1</one>", "<one>2</one>")
     assert after == line + b"<one>2</one>" + line
     assert len(outcome.text) < 3_000
+
+
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        ("[a.st lines 1-2 of 2; UTF-8, LF]\nA := 1;\nB := 2;", "old begins with read's own line [a.st lines 1-2 of 2;"),
+        ("A := 1;\nB := 2;\n[end of file]", "old ends with read's own line [end of file]"),
+        ("A := 1;\n[more: from=2]", "old ends with read's own line [more: from=2]"),
+        ("  1: A := 1;\n  2: B := 2;", "old has search's line numbers before its text"),
+    ],
+)
+async def test_a_tool_s_own_lines_pasted_into_old_are_named(project: Project, old: str, said: str):
+    after, outcome = await edited(project, b"A := 1;\nB := 2;\n", old, "x")
+    assert outcome.status is Status.ERROR
+    assert said in outcome.text
+    assert after == b"A := 1;\nB := 2;\n"

@@ -123,3 +123,17 @@ async def test_names_with_line_breaks_and_stray_bytes_do_no_harm(project: Projec
 
 def test_the_description_says_that_case_is_ignored():
     assert "case ignored" in resources.tool_spec("search").parameters["properties"]["pattern"]["description"]
+
+
+async def test_a_hit_in_a_long_line_has_the_column_that_read_goes_to(project: Project):
+    project.put("a.xml", "<x/>\n" + "é" * 30_000 + "Motor" + "b" * 30_000 + "\n")
+    text = (await project.call("search", pattern="motor")).text
+    assert "\n  2:30001: …" in text
+    assert "read goes there with from and column" in text.split("\n")[-1]
+    shown = (await project.call("read", path="a.xml", **{"from": 2, "column": 30_001, "lines": 1})).text.split("\n")[1]
+    assert shown.startswith("Motorbbb")
+
+
+async def test_a_hit_in_a_short_line_has_its_line_alone(project: Project):
+    project.put("a.st", "x\nMotor\n")
+    assert (await project.call("search", pattern="motor")).text == "a.st\n  2: Motor\n[1 lines in 1 of 1 files]"

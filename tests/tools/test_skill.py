@@ -1,5 +1,6 @@
 """`skill`: instructions as a tool result, bundled before a project's own."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -111,3 +112,42 @@ def test_a_bundled_skill_is_in_the_open_form_and_short_enough_to_send(name: str)
 
 def test_front_matter_with_crlf_and_mark_is_read():
     assert split("\ufeff---\r\nname: a\r\n---\r\nbody\r\n") == ({"name": "a"}, "body")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no pipes in folders on Windows")
+@pytest.mark.parametrize("name", ["skills/x/SKILL.md", ".oasis/skills/x/SKILL.md", ".gitignore", "AGENTS.md"])
+async def test_a_pipe_in_a_file_s_place_is_not_waited_for(project: Project, name: str):
+    project.put("skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\nfound\n")
+    path = project.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    async with asyncio.timeout(20):
+        assert await asyncio.to_thread(skills_of(project).lines_project) == ["a: d"]
+        assert "[1 lines in 1 of 1 files]" in (await project.call("search", pattern="found")).text
+        assert (await project.call("read", path=name)).status is Status.ERROR
+        assert (await project.call("write", path=name, content="x")).status is Status.ERROR
+        assert (await project.call("edit", path=name, old="x", new="y")).status is Status.ERROR
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_links_in_a_circle_are_no_skills_and_hide_no_other(project: Project):
+    own(project, "own")
+    (project.root / "skills/round").mkdir()
+    (project.root / "skills/round/SKILL.md").symlink_to("SKILL.md")
+    (project.root / ".oasis").mkdir()
+    (project.root / ".oasis/skills").symlink_to("skills")
+    assert skills_of(project).lines_project() == ["own: before x"]
+
+
+def test_a_skill_s_line_and_files_stay_one_line(project: Project):
+    own(project, "own", description='"before x\\e[2J\\u2028[end]"')
+    if os.name != "nt":
+        project.put("skills/own/a\n[end]", "x")
+    skills = skills_of(project)
+    assert skills.lines_project() == [r"own: before x\x1b[2J [end]"]
+    assert skills.body("own").count("\n") == 1
+
+
+@pytest.mark.parametrize("name", BUNDLED[:2])
+def test_a_bundled_skill_says_what_to_do_when_nobody_can_be_asked(name: str):
+    assert "nobody can be asked" in (resources.skills_folder() / name / "SKILL.md").read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """`write`: a whole file or nothing."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -117,3 +118,72 @@ async def test_a_binary_file_is_not_overwritten(project: Project):
     project.put("a.bin", bytes(range(256)))
     await project.call("read", path="a.bin")
     assert (await project.call("write", path="a.bin", content="x")).status is Status.ERROR
+
+
+@pytest.mark.parametrize("name", ["write", "edit"])
+async def test_a_file_is_not_taken_for_a_folder(project: Project, name: str):
+    project.put("sub/file.st", "A\n")
+    rest = {"content": "x"} if name == "write" else {"old": "A", "new": "B"}
+    outcome = await project.call(name, path="sub/file.st/x/y", **rest)
+    assert outcome.status is Status.ERROR
+    assert "sub/file.st/x/y cannot be made: sub/file.st is a file, not a folder." in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EACCES, "may not be written by this user"),
+        (errno.EROFS, "read-only"),
+        (errno.ENOSPC, "the disk is full"),
+        (errno.ENOTDIR, "is a file, not a folder"),
+        (errno.EIO, os.strerror(errno.EIO)),
+    ],
+)
+async def test_why_a_write_failed_is_told_apart_and_the_path_is_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+):
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.fsync", refuse)
+    outcome = await project.call("write", path="sub/new.st", content="x")
+    assert outcome.status is Status.ERROR
+    assert outcome.text.startswith("sub/new.st was not written")
+    assert said in outcome.text
+    assert "another program" not in outcome.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "AGENTS.md",
+        "sub/agents.md",
+        ".oasis/notes.txt",
+        ".OASIS/skills/x/SKILL.md",
+        "skills/x/SKILL.md",
+        "skills/x/more.md",
+        "other/skill.md",
+    ],
+)
+@pytest.mark.parametrize("name", ["write", "edit"])
+async def test_instructions_for_later_sessions_need_a_rule_that_names_them(project: Project, name: str, path: str):
+    if name == "edit":
+        project.put(path, "A\n")
+    preview = await project.preview(
+        name, path=path, **({"content": "x"} if name == "write" else {"old": "A", "new": "B"})
+    )
+    assert preview.title == f"{'Create' if name == 'write' else 'Edit'} {path}: instructions for later sessions"
+    assert preview.guards
+    assert preview.subject == path
+
+
+async def test_other_files_need_no_rule_of_their_own(project: Project):
+    for path in ("a.st", "docs/agents.md.txt", "src/skills/x.st", "oasis/x"):
+        assert not (await project.preview("write", path=path, content="x")).guards
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+async def test_what_agents_md_links_to_is_instructions_too(project: Project):
+    project.put("notes.md", "A\n")
+    (project.root / "AGENTS.md").symlink_to("notes.md")
+    assert (await project.preview("edit", path="notes.md", old="A", new="B")).guards
