@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from types import GeneratorType
 from typing import Any, cast
 
@@ -63,10 +63,15 @@ class _Bounded(SandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**"})
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        sizes = [len(side) if isinstance(side, str | list | tuple) else side for side in (left, right)]
-        if any(isinstance(size, int | float) and abs(size) > _LARGEST_FACTOR for size in sizes):
+        if any(_size(side) > _LARGEST_FACTOR for side in (left, right)):
             raise TemplateError("it multiplies by more than a prompt could hold")
         return super().call_binop(context, operator, left, right)
+
+
+def _size(side: object) -> float:
+    if isinstance(side, Sized):
+        return len(side)
+    return abs(side) if isinstance(side, int | float) else 0
 
 
 def _environment() -> SandboxedEnvironment:

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from oasis.dialect.clock import strftime
+from oasis.dialect.infer import infer
 from oasis.dialect.template import Refused, Template
 from oasis.errors import DialectFault
 
@@ -86,3 +87,8 @@ def test_a_head_is_the_same_in_another_zone_locale_and_hash_seed() -> None:
         shown.add(run.stdout)
     assert len(shown) == 1
     assert "Wednesday, 01 January 2025" in shown.pop()
+
+
+def test_a_template_cannot_multiply_itself_out_of_memory() -> None:
+    with pytest.raises(DialectFault, match="multiplies"):
+        infer('{{ "a" * 10**9 }}')
