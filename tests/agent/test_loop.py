@@ -254,7 +254,7 @@ async def test_half_a_character_in_a_call_or_an_output_ends_nothing(tmp_path: Pa
     broken = ToolCall("c1", "look", '{"text": "\\ud800"}')
     bench = build(tmp_path, ScriptedModel([reply("", broken), reply("ok")]))
     assert (await bench.agent.turn([User("a\udcf6")])).reason == "done"
-    assert [item.text for item in bench.session.transcript.items][0] == "a\ufffd"
+    assert bench.session.transcript.items[0].text == "a\ufffd"
 
 
 async def test_a_file_cannot_write_a_notice_or_speak_as_the_engineer(tmp_path: Path):
