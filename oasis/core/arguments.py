@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from oasis.core.sound import sound
+
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\', re.DOTALL)
 _HALF = re.compile(r"[\ud800-\udfff]")
 
@@ -80,7 +82,7 @@ def _plain(value: Any, mark: str, faults: list[str]) -> Any:
             value = value.replace(mark, "")
         if half := _HALF.search(value):
             faults.append(f"\\u{ord(half[0]):04x}")
-            value = _HALF.sub("\ufffd", value)
+            value = sound(value)
         return value
     if isinstance(value, list):
         return [_plain(part, mark, faults) for part in cast("list[Any]", value)]

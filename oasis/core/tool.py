@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from oasis.core.closing import closed, whole
+from oasis.core.closing import closed
 from oasis.core.items import Status
+from oasis.core.sound import sound
 
 Arguments = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ class Preview:
 
     def __post_init__(self) -> None:
         for name in ("title", "subject", "body"):
-            object.__setattr__(self, name, whole(getattr(self, name)))
+            object.__setattr__(self, name, sound(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path, PureWindowsPath
 
-from oasis.core.closing import whole
+from oasis.core.sound import sound
 from oasis.tools.clip import one_line
 
 _CONTROLS = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\b": r"\b", "\f": r"\f"})
@@ -64,7 +64,7 @@ def _name(folder: Path, part: str) -> str:
         return plain
     try:
         with os.scandir(folder) as scan:
-            listed = [entry.name for entry in scan if plain in (one_line(entry.name), whole(entry.name))]
+            listed = [entry.name for entry in scan if plain in (one_line(entry.name), sound(entry.name))]
     except OSError:
         return plain
     return listed[0] if len(listed) == 1 else plain
