@@ -1,8 +1,11 @@
 """One leased slot: what it holds, filling it from saved states, saving what is in it."""
 
+import asyncio
 import json
 from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from filelock import AsyncFileLock
 
@@ -53,6 +56,7 @@ class LeasedSlot:
         self.prefilled = Prefilled()
         self._measured = Prefilled()
         self._prompted = 0
+        self._engine = asyncio.Lock()
         self.lease: Lease | None = None
         self._store = store
         self._fingerprint = fingerprint
@@ -63,7 +67,12 @@ class LeasedSlot:
         self._slots = Slots(store.database, client.base_url)
 
     async def begin(self) -> bool:
-        """Mark the slot as at work; another is leased where this one was taken. False where all are at work."""
+        """Mark the slot as at work; another is leased where this one was taken. False where all are at work.
+
+        Waits for a save that has begun, until the engine has written.
+        """
+        async with self._engine:
+            pass
         if self.lease is not None and self._slots.begin(self.lease):
             return True
         self.lease, self.held = None, []
@@ -85,6 +94,8 @@ class LeasedSlot:
         """Give the slot back; what it holds stays known."""
         if self.lease is not None:
             self._slots.release(self.lease)
+            if not self._place:
+                self._slots.forget()
         self.lease = None
 
     async def acquire(self) -> int | None:
@@ -110,7 +121,9 @@ class LeasedSlot:
                 return known.tokens
             await self.prefill(ids)
             try:
-                await self._transfer.save(self._slot, Kind.HEAD, ids, [Segment(len(ids))], self.ms_per_token)
+                await self._transfer.save(
+                    *(self._slot, Kind.HEAD, ids, [Segment(len(ids))]), ms_per_token=self.ms_per_token
+                )
             except KvFault as fault:
                 self._say(f"The head was not saved, the next session computes it again: {fault}")
         return len(ids)
@@ -136,15 +149,24 @@ class LeasedSlot:
         At the end of a message that is the token which closed it. A slot that is ahead of `ids` (a message that was
         cut off) is brought back to it.
         """
-        if self.is_windowed and kind is Kind.SESSION:
-            await self._checkpoint(ids)
-        elif list(ids) != self.held:
-            await self.prefill(ids)
-        try:
-            return await self._transfer.save(self._slot, kind, ids, segments, self.ms_per_token)
-        except Diverged:
-            await self.prefill(ids)
-            return await self._transfer.save(self._slot, kind, ids, segments, self.ms_per_token)
+        await self._engine.acquire()
+        with ExitStack() as stack:
+            stack.callback(self._engine.release)
+            if self.is_windowed and kind is Kind.SESSION:
+                await self._checkpoint(ids)
+            elif list(ids) != self.held:
+                await self.prefill(ids)
+            save = partial(
+                self._transfer.save,
+                *(self._slot, kind, ids, segments),
+                ms_per_token=self.ms_per_token,
+                written=stack.close,
+            )
+            try:
+                return await save()
+            except Diverged:
+                await self.prefill(ids)
+                return await save()
 
     async def _checkpoint(self, ids: Sequence[int]) -> None:
         """Have the slot hold exactly `ids`, with a checkpoint near their end.

@@ -53,6 +53,8 @@ class Runtime:
         self._session: list[int] = []
         self._saved: list[int] = []
         self._idle: asyncio.Task[None] | None = None
+        self._saving: asyncio.Task[None] | None = None
+        self._one_save = asyncio.Lock()
         self._stop = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
@@ -183,15 +185,15 @@ class Runtime:
 
     async def _save_when_idle(self) -> None:
         await asyncio.sleep(self._idle_s)
-        await asyncio.shield(self._save_session())
+        self._saving = asyncio.create_task(self._save_session())
+        await asyncio.shield(self._saving)
 
     async def _save_session(self) -> None:
         """Save the session, once for each new message."""
-        session = self._session
-        if self._leased.lease is None or session == self._saved:
-            return
-        if await self.save(session, Kind.SESSION):
-            self._saved = session
+        async with self._one_save:
+            session = self._session
+            if self._leased.lease is not None and session != self._saved and await self.save(session, Kind.SESSION):
+                self._saved = session
 
     @contextmanager
     def _forgiven(self, what: str) -> Generator[None]:

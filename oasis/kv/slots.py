@@ -13,6 +13,9 @@ from oasis.kv.chain import key_of_packed, packed, unpacked
 from oasis.kv.database import Database
 from oasis.kv.owner import Owner, this_process
 
+_KNOWN_SLOTS = 256
+"""Rows kept, of all servers; those not used for longest go."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -105,8 +108,8 @@ class Slots:
         )
 
     def forget(self) -> None:
-        """Remove all of a server that has ended."""
-        self._database.change("DELETE FROM slot WHERE server = ?", self.server)
+        """Remove the slots that nobody holds of a server that is about to end."""
+        self._database.change("DELETE FROM slot WHERE server = ? AND holder = ''", self.server)
 
     def free_with(self) -> list[Held]:
         """What the slots that nobody holds were left with, the longest first."""
@@ -131,5 +134,8 @@ class Slots:
             "holder = excluded.holder, pid = excluded.pid, pid_created = excluded.pid_created, is_busy = 0, "
             "turn = excluded.turn, session = x''",
             *(self.server, slot, holder, self._owner.pid, self._owner.created),
+        )
+        self._database.change(
+            "DELETE FROM slot WHERE rowid NOT IN (SELECT rowid FROM slot ORDER BY turn DESC LIMIT ?)", _KNOWN_SLOTS
         )
         return holder

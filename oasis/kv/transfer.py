@@ -1,7 +1,7 @@
 """Between a slot of the engine and the store: a state is written, checked and kept, or checked and restored."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -40,9 +40,13 @@ class Transfer:
         kind: Kind,
         ids: Sequence[int],
         segments: Sequence[Segment] = (),
+        *,
         ms_per_token: float = 0.0,
+        written: Callable[[], None] = lambda: None,
     ) -> int:
         """Keep what the slot holds, which should be `ids` or a beginning of it; how many tokens that is.
+
+        `written` is called when the engine has done its part and the slot may be used again.
 
         Raises Diverged, KvFault (no room, a write that was cut short), ServerUnreachable.
         """
@@ -55,6 +59,7 @@ class Transfer:
             answer = await self.client.save(slot, name)
             tokens, size = int(answer.get("n_saved") or 0), int(answer.get("n_written") or 0)
             held = await self._held(artifact, tokens, size, ids)
+            written()
             digest = "" if self.place else await asyncio.to_thread(digest_of, self.store.part(artifact))
             within = [segment for segment in segments if segment.end <= tokens]
             self.store.finish(artifact, held, within, size=size, digest=digest, prefill_ms=tokens * ms_per_token)

@@ -133,6 +133,8 @@ class _Search:
         except BaseException:
             await engine.stop()
             raise
+        if store is not None and connection.kv is None:
+            store.close()
         connection.engine = engine
         return connection
 

@@ -102,6 +102,17 @@ async def test_an_idle_session_is_saved_by_itself(kv: Bench) -> None:
     await runtime.close()
 
 
+async def test_a_call_that_comes_while_its_session_is_saved_goes_on_in_the_slot(kv: Bench) -> None:
+    runtime = await kv.runtime()
+    ids, _ = await talk(kv, runtime, HEAD + prompt(50, 1))
+    saving = asyncio.create_task(runtime.save(ids, Kind.SESSION))
+    longer = ids + prompt(30, 2)
+    _, computed = await talk(kv, runtime, longer)
+    assert (await saving, computed) == (len(ids), 30 + 1)
+    await runtime.close()
+    assert [a.tokens for a in kv.store.all() if a.kind is Kind.SESSION] == [len(longer) + 12]
+
+
 async def test_a_later_save_replaces_the_earlier_ones_of_its_session(kv: Bench) -> None:
     runtime = await kv.runtime()
     ids, _ = await talk(kv, runtime, HEAD + prompt(50, 1))
@@ -171,13 +182,13 @@ async def test_a_restore_that_leads_to_less_reuse_than_promised_is_said_and_coun
 
 
 async def test_a_session_that_comes_back_to_a_running_server_finds_its_slot(kv: Bench) -> None:
-    runtime = await kv.runtime(can_save=False)
-    other = await kv.runtime(can_save=False)
+    runtime = await kv.runtime(can_save=False, place=kv.client.base_url)
+    other = await kv.runtime(can_save=False, place=kv.client.base_url)
     ids, _ = await talk(kv, other, HEAD + prompt(100, 1))
     left_in = other.slot
     await other.close()
     await runtime.close()
-    again = await kv.runtime(can_save=False)
+    again = await kv.runtime(can_save=False, place=kv.client.base_url)
     assert again.slot != left_in
     _, computed = await talk(kv, again, ids + prompt(30, 2))
     assert (again.slot, computed) == (left_in, 30 + CLOSE)
