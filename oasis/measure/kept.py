@@ -88,12 +88,12 @@ class Place:
         if self.engine is not None:
             await self.engine.stop()
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """End the engine's process as a power cut would."""
         if self.engine is not None:
             process = psutil.Process(self.engine.pid)
             process.kill()
-            process.wait()
+            await self.engine.stop()
 
     @property
     def url(self) -> str:
@@ -180,7 +180,7 @@ async def restart(place: Place) -> list[Cost]:
             for number in range(3):
                 await step(model, session, User(f"Go on with pump {number}. " * 20))
             path = session.path
-    place.kill()
+    await place.kill()
     await place.start()
     async with place.model() as model:
         resumed, _ = Session.resume(path, model)
@@ -188,7 +188,7 @@ async def restart(place: Place) -> list[Cost]:
             request, usage = await step(model, resumed, User("Sum up what was found."))
             lost = usage.decoded_tokens + (request.new_tokens or 0)
         rows.append(await cost(place, "resumed, saved before", (request, usage), request.new_tokens or 0))
-        place.kill()
+        await place.kill()
     await place.start()
     async with place.model() as model:
         resumed, _ = Session.resume(path, model)
