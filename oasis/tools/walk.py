@@ -1,8 +1,7 @@
 """The files of a project in a fixed order, without what its .gitignore files leave out."""
 
 import os
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,14 +54,22 @@ def entries(root: Path, folder: Path, ignored: Ignored | None = None) -> list[os
     """What is in one folder, by name, without what is ignored."""
     ignored = ignored or Ignored(root)
     with os.scandir(folder) as scan:
-        found = [e for e in scan if not ignored(Path(e.path), _is(e, stat.S_ISDIR))]
+        found = [e for e in scan if not ignored(Path(e.path), _is_folder(e))]
     return sorted(found, key=lambda e: e.name)
 
 
-def _is(entry: os.DirEntry[str], kind: Callable[[int], bool]) -> bool:
-    """Whether an entry itself, not what it links to, is of a kind; False for one that cannot be looked at."""
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether the entry itself, not what it links to, is a folder; False for one that cannot be looked at."""
     try:
-        return kind(entry.stat(follow_symlinks=False).st_mode)
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether the entry itself is a regular file: no link, pipe or device."""
+    try:
+        return entry.is_file(follow_symlinks=False)
     except OSError:
         return False
 
@@ -76,5 +83,5 @@ def files(root: Path, folder: Path) -> Iterator[Path]:
             found = entries(root, waiting.pop(), ignored)
         except OSError:
             continue
-        yield from (Path(e.path) for e in found if _is(e, stat.S_ISREG))
-        waiting.extend(Path(e.path) for e in reversed(found) if _is(e, stat.S_ISDIR))
+        yield from (Path(e.path) for e in found if _is_file(e))
+        waiting.extend(Path(e.path) for e in reversed(found) if _is_folder(e))

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oasis.core.tool import Arguments, Tool
 from oasis.errors import ToolFault
 from oasis.tools import edit, encoding
 from oasis.tools.workspace import Workspace
@@ -18,12 +19,16 @@ CODECS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-b
 MARK = "MARKER_0"
 
 
+async def one_run(tool: Tool, arguments: Arguments) -> None:
+    await tool.run(arguments)
+
+
 def run_edit(data: bytes, old: str, new: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         (root / "f").write_bytes(data)
         tool = edit.tool(Workspace(root, root.parent / "spill"))
-        asyncio.run(tool.run({"path": "f", "old": old, "new": new}))
+        asyncio.run(one_run(tool, {"path": "f", "old": old, "new": new}))
         return (root / "f").read_bytes()
 
 
