@@ -24,8 +24,8 @@ Ask = Callable[[Request, Sampling], Awaitable[Reply | None]]
 """Sends a request and gives the whole reply, None for a message that repeated itself and was stopped."""
 
 _TRIES = 2
-_SHRINKS = 3
 _SHRINK = 0.75
+TOO_LONG = "it was too long"
 _NOT_RUN = "Not run: a summary was asked for, not a call."
 
 
@@ -156,51 +156,61 @@ class Compactor:
 
     def _without_summary(self, found: Plan) -> Plan:
         """Keep more exchanges, since nothing else tells of them."""
-        bounds = found.bounds
-        roomier = Bounds(bounds.summary_tokens, 2 * bounds.tail_tokens, bounds.room)
-        again = plan(self._session.transcript, found.sizes, roomier, "")
-        return replace(again or found, shown=0)
+        return plan(self._session.transcript, found.sizes, found.bounds, None) or found
 
     async def _summary(self, found: Plan) -> _Summary:
         """Ask behind the live prefix, with less shown where that does not fit. Nothing of it enters the session."""
-        spent = _Summary("", (), Usage(), 0)
-        for _ in range(_SHRINKS):
-            if not found.shown:
-                break
+        best = _Summary("", (), Usage(), 0)
+        tries = _TRIES
+        while tries and found.shown:
             try:
-                return await self._asked(found, spent)
+                best, tries = await self._asked(found, best, tries)
             except ContextFull as fault:
                 self._limit = fault.n_ctx or self._limit
-                found = replace(found, shown=int(_SHRINK * found.shown), sees_tail=False)
-        return spent
+            found = replace(found, shown=int(_SHRINK * found.shown), sees_tail=False)
+        return best
 
-    async def _asked(self, found: Plan, spent: _Summary) -> _Summary:
-        """The summary, asked for again once where the first cannot be used."""
+    async def _asked(self, found: Plan, best: _Summary, tries: int) -> tuple[_Summary, int]:
+        """The summary and the tries that are left: none once it can be used.
+
+        It is asked for again behind the first where there is room. One that is complete and only too long is kept for
+        want of a better.
+        """
         branch = self._session.transcript.branch(found.shown)
         start = len(branch.items)
         for item in found.question(instruction(found.bounds.words)):
             branch.append(item)
-        usage, new_tokens = spent.usage, spent.new_tokens
-        for attempt in range(_TRIES):
+        while tries:
             request = await branch.request()
-            self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
-            reply = await self._ask(request, self._bounded(request, found.bounds))
-            if reply:
-                usage += reply.usage
-                new_tokens = None if request.new_tokens is None else (new_tokens or 0) + request.new_tokens
-                self._session.finish_step(reply.usage, request.new_tokens)
-                self._emit(StepFinished(self._session.steps, reply.usage, request.new_tokens))
-                self._rates.add(reply.usage)
-            message = reply.message if reply else replace(self._model.partial(), stop=Stop.REPEATING)
+            sampling = self._bounded(request, found.bounds)
+            if best.said and sampling.max_tokens < found.bounds.summary_tokens:
+                break
+            message, usage, new_tokens = await self._written(request, sampling)
             branch.append(message)
-            said = branch.items[start:]
-            fault = _fault(message, reply.usage.decoded_tokens if reply else 0, found.bounds)
+            tries -= 1
+            fault = _fault(message, usage.decoded_tokens, found.bounds)
+            is_best = not fault or (fault is TOO_LONG and not best.text)
+            said = (*best.said, *branch.items[start:])
+            start = len(branch.items)
+            spent = None if new_tokens is None or best.new_tokens is None else best.new_tokens + new_tokens
+            best = _Summary(message.text.strip() if is_best else best.text, said, best.usage + usage, spent)
             if not fault:
-                return _Summary(message.text.strip(), said, usage, new_tokens)
-            if attempt + 1 < _TRIES:
-                for item in _again(message, fault, found.bounds.words):
-                    branch.append(item)
-        return _Summary("", branch.items[start:], usage, new_tokens)
+                return best, 0
+            for item in _again(message, fault, found.bounds.words):
+                branch.append(item)
+        return best, 0 if best.text else tries
+
+    async def _written(self, request: Request, sampling: Sampling) -> tuple[Assistant, Usage, int | None]:
+        """One message, booked as a step."""
+        session = self._session
+        self._emit(StepStarted(session.steps + 1, request.tokens, request.new_tokens))
+        reply = await self._ask(request, sampling)
+        if reply is None:
+            return replace(self._model.partial(), stop=Stop.REPEATING), Usage(), 0
+        session.finish_step(reply.usage, request.new_tokens)
+        self._emit(StepFinished(session.steps, reply.usage, request.new_tokens))
+        self._rates.add(reply.usage)
+        return reply.message, reply.usage, request.new_tokens
 
     def _bounded(self, request: Request, bounds: Bounds) -> Sampling:
         most = bounds.answer_tokens
@@ -262,6 +272,6 @@ def _fault(message: Assistant, decoded_tokens: int, bounds: Bounds) -> str:
     if not said:
         return "it was empty"
     share = len(said) / max(1, len(said) + len(message.reasoning))
-    if decoded_tokens * share > bounds.summary_tokens * 1.25:
-        return "it was too long"
+    if decoded_tokens * share > bounds.longest_tokens:
+        return TOO_LONG
     return ""

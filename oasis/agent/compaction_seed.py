@@ -18,8 +18,9 @@ _MARKUP_TOKENS = 8
 _SUMMARY_SHARE = 12
 _SUMMARY_TOKENS = (128, 2000)
 _TAIL_SHARE = 4
-_FULLEST = 0.9
+_FULLEST = 0.85
 _WORDS_PER_TOKEN = 0.6
+_LONGEST = 1.25
 
 
 def carried() -> str:
@@ -94,8 +95,13 @@ def _wire_ratio(transcript: Transcript, last: Usage | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a compaction may take. `room` is the context, None where it is not known."""
+    """What a compaction may take.
 
+    threshold  the prompt that is compacted
+    room       the context, None where it is not known
+    """
+
+    threshold: int
     summary_tokens: int
     tail_tokens: int
     room: int | None
@@ -104,15 +110,21 @@ class Bounds:
     def of(cls, threshold: int, room: int | None) -> "Bounds":
         """Bounds for a context that is compacted at `threshold` tokens."""
         least, most = _SUMMARY_TOKENS
-        return cls(min(most, max(least, threshold // _SUMMARY_SHARE)), threshold // _TAIL_SHARE, room)
+        summary = min(most, max(least, threshold // _SUMMARY_SHARE))
+        return cls(threshold, summary, threshold // _TAIL_SHARE, room)
 
     @property
     def words(self) -> int:
         return int(self.summary_tokens * _WORDS_PER_TOKEN)
 
     @property
+    def longest_tokens(self) -> int:
+        """A summary longer than this is too long."""
+        return int(_LONGEST * self.summary_tokens)
+
+    @property
     def answer_tokens(self) -> int:
-        """What the model may write in all: it may reason before the summary."""
+        """What the model may write in all where there is room: it may reason before the summary."""
         return 2 * self.summary_tokens
 
 
@@ -211,11 +223,11 @@ def _before(sizes: Sizes, items: Sequence[Item], ends: Sequence[tuple[int, int]]
     return min(sizes.upto[message], start + said)
 
 
-def plan(transcript: Transcript, measured: Sizes, bounds: Bounds, instruction: str) -> Plan | None:
+def plan(transcript: Transcript, measured: Sizes, bounds: Bounds, instruction: str | None) -> Plan | None:
     """How to compact; None where nothing can be left out.
 
     The summary sees as much as leaves room for it; what it does not see is kept word for word, as far as that
-    fits, and at least the last exchange is.
+    fits, and at least the last exchange is. `instruction` None: no summary is asked for, more exchanges are kept.
     """
     items, ends = transcript.items, transcript.ends
     count = len(ends)
@@ -233,16 +245,21 @@ def plan(transcript: Transcript, measured: Sizes, bounds: Bounds, instruction: s
         tail -= 1
     if shown:
         tail = max(1, min(tail, first_unseen))
-    while tail < count - 1 and bounds.room is not None and made(tail).after_tokens > _FULLEST * bounds.room:
+    most = _FULLEST * bounds.room if bounds.room else made(tail).after_tokens
+    if not shown:
+        most = min(most, _FULLEST * bounds.threshold)
+    while tail < count - 1 and made(tail).after_tokens > most:
         tail += 1
     return made(tail)
 
 
-def _shown(measured: Sizes, bounds: Bounds, instruction: str, count: int) -> tuple[int, bool]:
+def _shown(measured: Sizes, bounds: Bounds, instruction: str | None, count: int) -> tuple[int, bool]:
     """How many messages the summary can be made from, and whether what answers the last one fits too."""
+    if instruction is None:
+        return 0, False
     if bounds.room is None:
         return count, True
-    need = measured.of(instruction) + bounds.answer_tokens
+    need = measured.of(instruction) + bounds.longest_tokens
     if measured.total + need <= bounds.room:
         return count, True
     fitting = [number for number in range(2, count + 1) if measured.upto[number - 1] + need <= bounds.room]

@@ -126,7 +126,7 @@ async def test_a_long_job_is_compacted_again_and_only_the_newest_summary_stays(t
         (reply("", call("look", "x1", text="a")), "it was empty"),
         (reply("FACTS: HR 4", stop=Stop.LENGTH), "it was cut off"),
         (reply("FACTS: " + "".join(f"tag {n} is {n * 7}. " for n in range(200))), "it was too long"),
-        (reply("The boiler is warm and the pump is on. " * 400), "it repeated itself"),
+        (reply("The boiler is warm and the pump is on. " * 100), "it repeated itself"),
     ],
 )
 async def test_a_summary_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, bad: Assistant, why: str):
@@ -136,6 +136,23 @@ async def test_a_summary_that_cannot_be_used_is_asked_for_once_more(tmp_path: Pa
     assert again.wire.startswith(model.requests[-3].wire)
     assert bench.runs.texts == [str(n) for n in range(5)]
     assert bench.session.transcript.items[1].text.endswith(GOOD)
+
+
+async def test_a_summary_that_is_only_too_long_is_better_than_none(tmp_path: Path):
+    long = "FACTS: " + "".join(f"tag {n} is {n * 7}. " for n in range(50))
+    bench, _ = await run(tmp_path, long_job(reply(long), reply("")))
+    [event] = bench.all(Compacted)
+    assert event.has_summary
+    assert bench.session.transcript.items[1] == Notice(f"{carried()}\n\n{long.strip()}")
+
+
+async def test_where_a_bad_summary_left_no_room_it_is_asked_for_again_with_less_shown(tmp_path: Path):
+    endless = reply("The boiler is warm and the pump is on. " * 200)
+    bench, model = await run(tmp_path, long_job(endless, reply(GOOD)))
+    first, again = model.requests[-3:-1]
+    assert again.tokens < first.tokens
+    assert again.wire.startswith(first.chunks[0].wire)
+    assert bench.all(Compacted)[0].dropped_exchanges == 0
 
 
 async def test_without_a_usable_summary_the_oldest_exchanges_are_dropped_whole_and_that_is_said(tmp_path: Path):
