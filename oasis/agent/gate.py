@@ -33,8 +33,8 @@ def allowing(patterns: Sequence[str]) -> Rule:
 
     The part behind the colon is matched against the preview's subject. A command that joins several (`;`, `&&`,
     a pipe, a redirection, a substitution) is matched by `bash` alone or by its own exact text, never by a
-    wildcard that was meant for one command. A tool's bare name does not cover what a later session would obey
-    (AGENTS.md, skills). No pattern answers ACTUATE.
+    wildcard that was meant for one command. What a later session would obey (AGENTS.md, skills)
+    is covered only by a pattern that begins with its name or folder. No pattern answers ACTUATE.
     """
     split = [pattern.partition(":") for pattern in patterns]
 
@@ -44,7 +44,9 @@ def allowing(patterns: Sequence[str]) -> Rule:
         for name, colon, wanted in split:
             if name != tool.spec.name:
                 continue
-            if _matches(tool.risk, wanted, preview.subject) if colon else not preview.guards:
+            if preview.guards and not _names_a_place(wanted):
+                continue
+            if not colon or _matches(tool.risk, wanted, preview.subject):
                 return Allow()
         return None
 
@@ -55,6 +57,11 @@ def _matches(risk: Risk, wanted: str, subject: str) -> bool:
     if risk is Risk.EXEC and joins_commands(subject):
         return wanted == subject
     return fnmatchcase(subject.lstrip(), wanted)
+
+
+def _names_a_place(wanted: str) -> bool:
+    first = wanted.partition("/")[0]
+    return bool(first) and not any(sign in first for sign in "*?[")
 
 
 def joins_commands(command: str, is_posix: bool = sys.platform != "win32") -> bool:

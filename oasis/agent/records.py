@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
+from oasis.core.closing import closed
 from oasis.core.items import Assistant, Item, Notice, Status, Stop, ToolCall, ToolOutput, User
 from oasis.core.sound import sound
 from oasis.core.transcript import Chunk, Transcript
@@ -59,7 +60,9 @@ def _chained(chain: str, body: bytes) -> str:
 
 
 def sound_item(item: Item) -> Item:
-    """The item with every text such that it can be written as UTF-8."""
+    """The item with every text such that it can be written as UTF-8; a tool's output closes with a line in [ ]."""
+    if isinstance(item, ToolOutput):
+        return replace(item, text=closed(item.text, item.status))
     if not isinstance(item, Assistant):
         return replace(item, text=sound(item.text))
     calls = tuple(replace(call, name=sound(call.name), arguments=sound(call.arguments)) for call in item.calls)

@@ -64,4 +64,5 @@ def test_what_a_later_session_would_obey_is_allowed_by_its_name_only():
     guarded = Preview("", "AGENTS.md", guards=True)
     write = tool("write", Risk.WRITE, Runs())
     assert isinstance(decide((allowing(["write"]),), write, CALL, guarded), Ask)
+    assert isinstance(decide((allowing(["write:*", "write:*.md"]),), write, CALL, guarded), Ask)
     assert decide((allowing(["write:AGENTS.md"]),), write, CALL, guarded) == Allow()
