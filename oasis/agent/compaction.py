@@ -26,7 +26,7 @@ Ask = Callable[[Request, Sampling], Awaitable[Reply | None]]
 _TRIES = 2
 _SHRINK = 0.75
 TOO_LONG = "it was too long"
-_NOT_RUN = "Not run: a summary was asked for, not a call."
+_NOT_RUN = "[not run: a summary was asked for, not a call]"
 
 
 class Restorer(Protocol):
@@ -37,12 +37,18 @@ class Restorer(Protocol):
 
 @dataclass(frozen=True)
 class _Summary:
-    """What was asked and written, and what it cost. `text` is empty where nothing usable came."""
+    """What was asked and written, and what it cost. `text` is empty where nothing usable came; `plan` made it."""
 
+    plan: Plan
     text: str
     said: tuple[Item, ...]
     usage: Usage
     new_tokens: int | None
+
+    def after(self, said: Sequence[Item], usage: Usage, new_tokens: int | None) -> "_Summary":
+        """With one more message asked for."""
+        new = None if new_tokens is None or self.new_tokens is None else self.new_tokens + new_tokens
+        return replace(self, said=(*self.said, *said), usage=self.usage + usage, new_tokens=new)
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,6 @@ class _Paying:
     """A compaction whose next epoch has not been prefilled yet."""
 
     reason: str
-    plan: Plan
     summary: _Summary
 
 
@@ -141,33 +146,37 @@ class Compactor:
         bounds = Bounds.of(threshold, self._limit)
         return plan(transcript, measured, bounds, instruction(bounds.words))
 
+    def _planned(self, bounds: Bounds, asked: str | None, most_shown: int | None = None) -> Plan | None:
+        """Another plan within the same bounds, for the limit as it is known now."""
+        transcript = self._session.transcript
+        bounds = replace(bounds, room=self._limit)
+        return plan(transcript, sizes(transcript, self._last), bounds, asked, most_shown)
+
     async def _compact(self, found: Plan, reason: str) -> None:
         self._emit(Compacting(reason, found.sizes.total))
         summary = await self._summary(found)
         if not summary.text:
-            found = self._without_summary(found)
-        await self._session.next_epoch(reason, found.seed(summary.text), summary.said)
-        self._paying = _Paying(reason, found, summary)
+            summary = replace(summary, plan=self._planned(found.bounds, None) or found)
+        await self._session.next_epoch(reason, summary.plan.seed(summary.text), summary.said)
+        self._paying = _Paying(reason, summary)
         self._steps, self._last = 0, None
         if not summary.text:
-            self._emit(Said(f"No usable summary came; the oldest {found.tail} exchanges were dropped."))
-        elif found.unseen:
-            self._emit(Said(f"{found.unseen} exchanges fitted neither the summary nor the next prompt: dropped."))
-
-    def _without_summary(self, found: Plan) -> Plan:
-        """Keep more exchanges, since nothing else tells of them."""
-        return plan(self._session.transcript, found.sizes, found.bounds, None) or found
+            self._emit(Said(f"No usable summary came; the oldest {summary.plan.tail} exchanges were dropped."))
+        elif lost := summary.plan.unseen:
+            self._emit(Said(f"{lost} exchanges fitted neither the summary nor the next prompt and were dropped."))
 
     async def _summary(self, found: Plan) -> _Summary:
         """Ask behind the live prefix, with less shown where that does not fit. Nothing of it enters the session."""
-        best = _Summary("", (), Usage(), 0)
-        tries = _TRIES
-        while tries and found.shown:
+        best, tries, asked = _Summary(found, "", (), Usage(), 0), _TRIES, found
+        while tries and asked.shown:
             try:
-                best, tries = await self._asked(found, best, tries)
+                best, tries = await self._asked(asked, best, tries)
             except ContextFull as fault:
                 self._limit = fault.n_ctx or self._limit
-            found = replace(found, shown=int(_SHRINK * found.shown), sees_tail=False)
+            fewer = self._planned(found.bounds, instruction(found.bounds.words), int(_SHRINK * asked.shown))
+            if fewer is None:
+                break
+            asked = fewer
         return best
 
     async def _asked(self, found: Plan, best: _Summary, tries: int) -> tuple[_Summary, int]:
@@ -180,20 +189,20 @@ class Compactor:
         start = len(branch.items)
         for item in found.question(instruction(found.bounds.words)):
             branch.append(item)
+        is_again = False
         while tries:
             request = await branch.request()
             sampling = self._bounded(request, found.bounds)
-            if best.said and sampling.max_tokens < found.bounds.summary_tokens:
+            if is_again and sampling.max_tokens < found.bounds.summary_tokens:
                 break
             message, usage, new_tokens = await self._written(request, sampling)
             branch.append(message)
-            tries -= 1
+            tries, is_again = tries - 1, True
             fault = _fault(message, usage.decoded_tokens, found.bounds)
-            is_best = not fault or (fault is TOO_LONG and not best.text)
-            said = (*best.said, *branch.items[start:])
+            best = best.after(branch.items[start:], usage, new_tokens)
             start = len(branch.items)
-            spent = None if new_tokens is None or best.new_tokens is None else best.new_tokens + new_tokens
-            best = _Summary(message.text.strip() if is_best else best.text, said, best.usage + usage, spent)
+            if not fault or (fault is TOO_LONG and not best.text):
+                best = replace(best, plan=found, text=message.text.strip())
             if not fault:
                 return best, 0
             for item in _again(message, fault, found.bounds.words):
@@ -228,7 +237,7 @@ class Compactor:
         rate = self._rates.prefill_ms_per_token
         presented = spent.usage.prompt_tokens + usage.prompt_tokens
         after = request.tokens if request.tokens is not None else usage.prompt_tokens
-        before = paying.plan.sizes.total
+        before = spent.plan.sizes.total
         new_tokens = None
         if spent.new_tokens is not None and request.new_tokens is not None:
             new_tokens = spent.new_tokens + request.new_tokens
@@ -242,8 +251,8 @@ class Compactor:
             paid_s=round(paid_ms / 1000, 3),
             cold_s=None if rate is None else round((presented * rate + spent.usage.decode_ms) / 1000, 3),
             pays_after_steps=steps_to_pay(paid_ms, before - after, self._rates),
-            kept_exchanges=paying.plan.kept,
-            dropped_exchanges=paying.plan.unseen,
+            kept_exchanges=spent.plan.kept,
+            dropped_exchanges=spent.plan.unseen,
             has_summary=bool(spent.text),
         )
 

@@ -1,7 +1,7 @@
 """When a compaction is due: near the context's limit, or when what it saves pays for it. Pure."""
 
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 
 from oasis.core.usage import Usage
 
@@ -26,18 +26,14 @@ class CompactAt:
     @classmethod
     def parse(cls, text: str) -> "CompactAt":
         """From what a user writes: `12000`, `0.7`, `70%`, or `0` for never. Raises ValueError in words for the user."""
-        share = text.strip().removesuffix("%")
+        share, percent, rest = text.strip().partition("%")
         try:
-            value = float(share)
+            value = float(share) / (100 if percent else 1)
         except ValueError:
             value = -1.0
-        if text.strip().endswith("%"):
-            value /= 100
-        if value == 0:
-            return cls(fraction=0.0)
-        if 0 < value <= 1:
+        if 0 <= value <= 1 and not rest:
             return cls(fraction=value)
-        if value < 1 or value != int(value) or text.strip().endswith("%"):
+        if percent or not 1 < value < inf or value != int(value):
             raise ValueError(f"{text!r} is no number of tokens (12000) and no fraction of the context (0.7, 70%)")
         return cls(int(value), 0.0)
 

@@ -223,17 +223,22 @@ def _before(sizes: Sizes, items: Sequence[Item], ends: Sequence[tuple[int, int]]
     return min(sizes.upto[message], start + said)
 
 
-def plan(transcript: Transcript, measured: Sizes, bounds: Bounds, instruction: str | None) -> Plan | None:
+def plan(
+    transcript: Transcript, measured: Sizes, bounds: Bounds, instruction: str | None, most_shown: int | None = None
+) -> Plan | None:
     """How to compact; None where nothing can be left out.
 
     The summary sees as much as leaves room for it; what it does not see is kept word for word, as far as that
     fits, and at least the last exchange is. `instruction` None: no summary is asked for, more exchanges are kept.
+    `most_shown`: messages that the summary is made from, at most.
     """
     items, ends = transcript.items, transcript.ends
     count = len(ends)
     if count < 2:
         return None
     shown, sees_tail = _shown(measured, bounds, instruction, count)
+    if most_shown is not None and most_shown < shown:
+        shown, sees_tail = max(0, most_shown), False
     first_unseen = shown if sees_tail else max(0, shown - 1)
 
     def made(tail: int) -> Plan:
