@@ -67,3 +67,23 @@ def key_of_packed(data: bytes) -> str:
 def ids_of(wire: bytes) -> list[int]:
     """The ids of a prompt as a Transcript writes it: decimal, with commas between."""
     return list(map(int, wire.split(b","))) if wire else []
+
+
+class Grown:
+    """A prompt that mostly grows: what was read of it before is not read again."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+        self.data = b""
+        self._wire = b""
+
+    def follow(self, wire: bytes) -> list[int]:
+        """The ids of a prompt; `data` is then the same, packed."""
+        if self._wire and wire.startswith(self._wire) and wire[len(self._wire) : len(self._wire) + 1] in (b"", b","):
+            new = ids_of(wire[len(self._wire) + 1 :])
+            self.ids, self.data = self.ids + new, self.data + packed(new)
+        else:
+            self.ids = ids_of(wire)
+            self.data = packed(self.ids)
+        self._wire = wire
+        return self.ids

@@ -11,7 +11,7 @@ from filelock import AsyncFileLock
 
 from oasis.engine.llama import LlamaClient
 from oasis.errors import KvFault, ServerFault
-from oasis.kv.chain import Segment, key_of, keys_at
+from oasis.kv.chain import Grown, Segment, key_of, keys_at
 from oasis.kv.fingerprint import Fingerprint
 from oasis.kv.slots import Lease, Slots
 from oasis.kv.store import Store
@@ -80,15 +80,15 @@ class LeasedSlot:
             return False
         return self._slots.begin(self.lease)
 
-    def end(self, session: list[int], prompted: int, undecoded: int) -> None:
+    def end(self, session: Grown, prompted: int, undecoded: int) -> None:
         """Mark the slot as idle; the session but for its last `undecoded` tokens is in it.
 
         The last prompt was the first `prompted` of them.
         """
         self._prompted = prompted
-        self.held, self.is_in_doubt = session[: len(session) - undecoded], False
+        self.held, self.is_in_doubt = session.ids[: len(session.ids) - undecoded], False
         if self.lease is not None:
-            self._slots.end(self.lease, session, len(self.held))
+            self._slots.end(self.lease, session.data, len(self.held))
 
     def release(self) -> None:
         """Give the slot back; what it holds stays known."""

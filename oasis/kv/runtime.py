@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from oasis.engine.llama import LlamaClient
 from oasis.errors import KvFault, ServerFault
-from oasis.kv.chain import Segment, ids_of
+from oasis.kv.chain import Grown, Segment
 from oasis.kv.fingerprint import Fingerprint
 from oasis.kv.leased import LeasedSlot, Prefilled
 from oasis.kv.store import Store
@@ -50,6 +50,7 @@ class Runtime:
             client, store, fingerprint, slots, place=place, can_save=can_save, is_windowed=is_windowed, say=say
         )
         self._is_answered = True
+        self._prompt = Grown()
         self._session: list[int] = []
         self._saved: list[int] = []
         self._idle: asyncio.Task[None] | None = None
@@ -113,7 +114,7 @@ class Runtime:
         with self._forgiven("Nothing was restored"):
             if not await self._leased.begin():
                 return None
-            ids, was_answered = ids_of(wire), self._is_answered
+            ids, was_answered = self._prompt.follow(wire), self._is_answered
             self._leased.is_in_doubt, self._is_answered = not was_answered, False
             if await self._leased.restore(ids) < head_tokens < len(ids) and self._leased.can_save:
                 await self._leased.open_head(ids[:head_tokens])
@@ -142,9 +143,9 @@ class Runtime:
 
         The last prompt was the first `prompted` of its tokens, where that is known.
         """
-        self._session, self._is_answered = ids_of(wire), True
+        self._session, self._is_answered = self._prompt.follow(wire), True
         with self._forgiven("The lease was not kept up"):
-            self._leased.end(self._session, prompted, undecoded)
+            self._leased.end(self._prompt, prompted, undecoded)
         self._rest()
         self._idle = asyncio.create_task(self._save_when_idle())
 

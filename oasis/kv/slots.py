@@ -6,10 +6,10 @@ counted, not timed, so that no clock can confuse it.
 
 import secrets
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from oasis.kv.chain import key_of_packed, packed, unpacked
+from oasis.kv.chain import key_of_packed, unpacked
 from oasis.kv.database import Database
 from oasis.kv.owner import Owner, this_process
 
@@ -89,14 +89,16 @@ class Slots:
             )
         )
 
-    def end(self, lease: Lease, session: Sequence[int], held_tokens: int) -> None:
-        """Mark the slot as idle. It holds so many tokens of the session, whose next prompt begins with all of it."""
-        data = packed(session)
-        key = key_of_packed(data[: held_tokens * 4])
+    def end(self, lease: Lease, session: bytes, held_tokens: int) -> None:
+        """Mark the slot as idle. It holds so many tokens of the session, whose next prompt begins with all of it.
+
+        `session`: packed ids.
+        """
+        key = key_of_packed(session[: held_tokens * 4])
         self._database.change(
             "UPDATE slot SET is_busy = 0, tokens = ?, key = ?, session = ? "
             "WHERE server = ? AND slot = ? AND holder = ?",
-            *(held_tokens, key, data, lease.server, lease.slot, lease.holder),
+            *(held_tokens, key, session, lease.server, lease.slot, lease.holder),
         )
 
     def release(self, lease: Lease) -> None:

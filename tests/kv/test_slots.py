@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from oasis.kv.chain import packed
 from oasis.kv.database import Database
 from oasis.kv.slots import Held, Slots
 from tests.kv.slot_work import prompt
@@ -42,7 +43,7 @@ def test_when_none_is_free_the_one_idle_longest_is_taken_with_its_sessions_ids(s
     first, second = slots.lease(range(2)), slots.lease(range(2))
     for lease in (second, first):
         assert slots.begin(lease)
-        slots.end(lease, prompt(9, lease.slot), 8)
+        slots.end(lease, packed(prompt(9, lease.slot)), 8)
     third = slots.lease(range(2))
     assert (third.slot, third.taken_from) == (second.slot, tuple(prompt(9, second.slot)))
     assert not slots.begin(second)
@@ -53,7 +54,7 @@ def test_a_session_at_work_keeps_its_slot(slots: Slots):
     only = slots.lease([0])
     slots.begin(only)
     assert slots.lease([0]) is None
-    slots.end(only, [1, 2], 1)
+    slots.end(only, packed([1, 2]), 1)
     assert slots.lease([0]).slot == 0
 
 
@@ -76,7 +77,7 @@ def test_a_process_with_the_id_of_one_that_died_is_not_taken_for_it(slots: Slots
 
 def test_what_a_free_slot_was_left_with_is_known(slots: Slots):
     lease = slots.lease([0])
-    slots.end(lease, prompt(9), 8)
+    slots.end(lease, packed(prompt(9)), 8)
     assert slots.free_with() == []
     slots.release(lease)
     (left,) = slots.free_with()
