@@ -130,7 +130,8 @@ def verify(
             continue
         typer.echo(
             f"{verdict.artifact[:8]}  {'the same' if verdict.is_same else 'DIFFERENT'}: {verdict.agreeing_tokens} of "
-            f"{verdict.tokens} greedy tokens, log-probabilities within {verdict.logprob_difference:.5f}, "
+            f"{verdict.tokens} greedy tokens, log-probabilities within {verdict.logprob_difference:.4f} "
+            f"({verdict.tolerance:.4f} allowed), "
             f"{verdict.computed_restored:,} tokens computed instead of {verdict.computed_cold:,}"
         )
     if json:

@@ -13,9 +13,11 @@ from oasis.kv.transfer import Transfer
 from oasis.kv.worth import Artifact
 
 TOLERANCE = 0.1
-"""The largest difference of log-probabilities at which two continuations count as the same where tokens part.
+"""A difference of log-probabilities that is always allowed."""
+SPREAD = 2.0
+"""Beyond it: so many times what two cold computations in other batches differ by.
 
-Batches of another size add in another order; a tie nearer than this can fall either way.
+Batches of another size add in another order, quantised models most of all, so a near tie can fall either way.
 """
 _TOP = 5
 _NONE = -1000.0
@@ -26,7 +28,8 @@ _NONE = -1000.0
 class Verdict:
     """What came of one state. `is_same`: the same greedy tokens, or parted at a tie within the tolerance.
 
-    `agreeing_tokens` of `tokens` come before they part; `logprob_difference` is the largest of the tokens up to there.
+    `agreeing_tokens` of `tokens` come before they part; `logprob_difference` is the largest of the tokens up to there,
+    `tolerance` what is allowed here.
     """
 
     artifact: str
@@ -34,6 +37,7 @@ class Verdict:
     tokens: int
     agreeing_tokens: int
     logprob_difference: float
+    tolerance: float
     computed_cold: int
     computed_restored: int
 
@@ -43,7 +47,8 @@ async def verify(
 ) -> Verdict:
     """Continue a state, restored and then cold, by `tokens` greedy tokens in a slot that is then empty.
 
-    The state's own ids are read from its file. Raises KvFault where it cannot be read or restored, ServerFault.
+    Cold twice: the state's ids and what follows apart, as after a restore, and as one prompt, for the tolerance.
+    The ids are read from the state's own file. Raises KvFault where it cannot be read or restored, ServerFault.
     """
     ids = None if artifact.place else ids_in(store.path(artifact), artifact.tokens)
     if ids is None or not transfer.is_whole(artifact):
@@ -53,22 +58,26 @@ async def verify(
         raise KvFault(f"The engine does not take the saved state {artifact.id[:8]}; it was dropped.")
     restored, computed_restored = await _continued(client, prompt, slot, tokens)
     await client.erase(slot)
-    cold, computed_cold = await _continued(client, prompt, slot, tokens)
+    whole, computed_cold = await _continued(client, prompt, slot, tokens)
     await client.erase(slot)
-    return _compared(artifact.id, cold, restored, computed_cold, computed_restored)
+    await _continued(client, ids, slot, 0)
+    cold, _ = await _continued(client, prompt, slot, tokens)
+    await client.erase(slot)
+    agreeing, difference = _compared(cold, restored)
+    tolerance = max(TOLERANCE, SPREAD * _compared(cold, whole)[1])
+    is_same = len(cold) == len(restored) and difference <= tolerance
+    return Verdict(artifact.id, is_same, len(cold), agreeing, difference, tolerance, computed_cold, computed_restored)
 
 
-def _compared(
-    artifact: str, cold: Sequence[Mapping[str, Any]], warm: Sequence[Mapping[str, Any]], *computed: int
-) -> Verdict:
-    agreeing, difference, is_same = 0, 0.0, len(cold) == len(warm)
-    for one, other in zip(cold, warm, strict=False):
-        difference = max(difference, _difference(one, other))
-        if one["id"] != other["id"]:
-            is_same = difference <= TOLERANCE
+def _compared(cold: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> tuple[int, float]:
+    """Greedy tokens before they part, and the largest difference of log-probabilities up to there."""
+    agreeing, difference = 0, 0.0
+    for one, two in zip(cold, other, strict=False):
+        difference = max(difference, _difference(one, two))
+        if one["id"] != two["id"]:
             break
         agreeing += 1
-    return Verdict(artifact, is_same and difference <= TOLERANCE, len(cold), agreeing, difference, *computed)
+    return agreeing, difference
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
