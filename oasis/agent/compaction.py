@@ -103,8 +103,6 @@ class Compactor:
         """The server refused a request as too long: learn its limit and compact. False where that cannot help."""
         total = sizes(self._session.transcript, self._last).total
         self._limit = fault.n_ctx or min(self._model.context_tokens or total, total)
-        if self._paying is not None:
-            return False
         return await self.now("full")
 
     @property

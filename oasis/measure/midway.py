@@ -69,8 +69,8 @@ class Midway:
         """Compact where this is the step."""
         if step.number != self.before_step:
             return
-        tokens = sum(chunk.tokens or 0 for chunk in self.session.transcript.chunks)
-        at = CompactAt(tokens=tokens)
+        last = self.ledger.rows[-1]
+        at = CompactAt(tokens=last.presented + last.decoded)
         self._compactor = Compactor(self.model, self.session, self._ask, self._take, at=at, restorer=self.head)
         await self._compactor.now("asked")
 

@@ -15,6 +15,7 @@ from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
 from oasis.errors import ContextFull, ServerFault
 from oasis.models.base import Lane
+from oasis.models.call_ids import call_ids
 from oasis.models.scripted import Held, ScriptedModel, call, reply
 from tests.agent.harness import Bench, build
 
@@ -205,6 +206,30 @@ async def test_what_the_summary_could_not_see_is_kept_word_for_word(tmp_path: Pa
     kept = {n for n in range(6) if f"look did {n}" in said(after)}
     assert seen | kept == set(range(6))
     assert bench.all(Compacted)[0].dropped_exchanges == 0
+
+
+async def test_where_the_first_prompt_of_an_epoch_is_refused_too_more_is_left_out(tmp_path: Path):
+    class Shrunk(ScriptedModel):
+        async def stream(self, request, sampling=None):
+            if request.epoch == 1:
+                raise ContextFull("too long", 5_000)
+            async for part in super().stream(request, sampling):
+                yield part
+
+    model = Shrunk([*(look(n) for n in range(9)), reply(GOOD), reply("done")], context_tokens=18_000)
+    bench = build(tmp_path, model, compact_at=CompactAt(tokens=13_000))
+    assert (await bench.agent.turn(TASK)).reason == "done"
+    assert [event.reason for event in bench.all(Compacting)] == ["limit", "full"]
+    items = bench.session.transcript.items
+    assert items[1:3] == (Notice(f"{carried()}\n\n{GOOD}"), Notice(dropped()))
+    assert [i.call_id for i in items if isinstance(i, ToolOutput)] == ["c8"]
+
+
+async def test_calls_of_neighbouring_epochs_never_share_an_id(tmp_path: Path):
+    _, model = await run(tmp_path, long_job(reply(GOOD)))
+    ids = [call_ids(request)() for request in model.requests]
+    assert len(set(ids)) == len(ids)
+    assert all(len(one) == 9 and one.isalnum() for one in ids)
 
 
 async def test_a_context_that_even_a_compaction_cannot_make_room_in_ends_the_turn(tmp_path: Path):

@@ -1,0 +1,51 @@
+"""`--compact-at`, and what is printed of a compaction."""
+
+from io import StringIO
+
+import pytest
+from typer.testing import CliRunner
+
+from oasis.cli.main import app
+from oasis.core.events import Compacted
+from oasis.ui.headless import Progress
+
+EVENT = Compacted(
+    epoch=1,
+    reason="limit",
+    tokens_before=12_000,
+    tokens_after=4_000,
+    computed_tokens=2_500,
+    new_tokens=2_500,
+    paid_s=3.25,
+    cold_s=14.5,
+    pays_after_steps=12,
+    kept_exchanges=3,
+    dropped_exchanges=0,
+    has_summary=True,
+)
+
+
+@pytest.mark.parametrize("value", ["much", "1.5", "-3"])
+def test_what_is_no_place_to_compact_at_is_wrong_usage(value: str):
+    done = CliRunner().invoke(app, ["run", "x", "--server", "http://127.0.0.1:1", f"--compact-at={value}"])
+    assert done.exit_code == 2
+    assert "number of tokens" in done.output
+
+
+def test_a_compaction_is_printed_with_what_it_cost_and_when_it_pays():
+    err = StringIO()
+    Progress(StringIO(), err).show(EVENT)
+    assert err.getvalue() == (
+        "compacted (limit): prompt 12,000 → 4,000 tokens · computed 2,500 (2,500 new) · 3.2 s, cold 14.5 s · "
+        "pays after 12 steps\n"
+    )
+
+
+def test_what_is_not_known_of_a_compaction_is_not_made_up():
+    from dataclasses import replace
+
+    err = StringIO()
+    Progress(StringIO(), err).show(replace(EVENT, new_tokens=None, cold_s=None, pays_after_steps=None))
+    assert err.getvalue() == (
+        "compacted (limit): prompt 12,000 → 4,000 tokens · computed 2,500 · 3.2 s · no step is known to be cheaper yet\n"
+    )
