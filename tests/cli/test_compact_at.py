@@ -1,6 +1,8 @@
 """`--compact-at`, and what is printed of a compaction."""
 
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -8,6 +10,8 @@ from typer.testing import CliRunner
 from oasis.cli.main import app
 from oasis.core.events import Compacted
 from oasis.ui.headless import Progress
+from tests.cli.test_run import DONE, calling, events, run
+from tests.models.server import answer, delta, serving, sse, stream
 
 EVENT = Compacted(
     epoch=1,
@@ -42,10 +46,26 @@ def test_a_compaction_is_printed_with_what_it_cost_and_when_it_pays():
 
 
 def test_what_is_not_known_of_a_compaction_is_not_made_up():
-    from dataclasses import replace
-
     err = StringIO()
     Progress(StringIO(), err).show(replace(EVENT, new_tokens=None, cold_s=None, pays_after_steps=None))
     assert err.getvalue() == (
         "compacted (limit): prompt 12,000 → 4,000 tokens · computed 2,500 · 3.2 s · no step is known to be cheaper yet\n"
     )
+
+
+async def test_a_prompt_the_server_refuses_as_too_long_is_compacted_and_goes_once_more(tmp_path: Path):
+    for name in "abcd":
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name}{n} is {n * 7}\n" for n in range(500)))
+    too_long = {"type": "exceed_context_size_error", "message": "too long", "n_ctx": 12_000}
+    summary = stream(sse(delta(content="FACTS: a7 is 49"), delta("stop")))
+    script = [*(calling("read", path=f"{name}.txt") for name in "abcd"), answer("400 Bad", {"error": too_long})]
+    async with serving(*script, summary, DONE) as server:
+        code, out, err = await run(tmp_path, "run", "do it", "--json", "--server", server.url)
+    told = [event for event in events(out) if event["event"] in ("compacting", "compacted")]
+    assert (code, [event["reason"] for event in told]) == (0, ["full", "full"]), err
+    asked, after = server.requests[-2:]
+    assert "Do not call a tool." in asked["messages"][-1]["content"]
+    assert asked["messages"][:2] == server.requests[0]["messages"]
+    assert [message["role"] for message in after["messages"]] == ["system", "user", "assistant", "tool"]
+    assert "FACTS: a7 is 49" in after["messages"][1]["content"]
+    assert after["messages"][1]["content"].endswith("do it")
