@@ -84,7 +84,6 @@ class Compactor:
         self._limit = model.context_tokens
         self._rates = Rates()
         self._steps = 0
-        self._last: Usage | None = None
         self._paying: _Paying | None = None
 
     async def at_safe_point(self) -> None:
@@ -101,7 +100,7 @@ class Compactor:
 
     async def when_full(self, fault: ContextFull) -> bool:
         """The server refused a request as too long: learn its limit and compact. False where that cannot help."""
-        total = sizes(self._session.transcript, self._last).total
+        total = sizes(self._session.transcript, self._session.last_usage).total
         self._limit = fault.n_ctx or min(self._model.context_tokens or total, total)
         return await self.now("full")
 
@@ -130,7 +129,6 @@ class Compactor:
         """Take in what a step cost; the first of an epoch closes the account of its compaction."""
         self._rates.add(usage)
         self._steps += 1
-        self._last = usage
         if self._paying:
             event = self._account(self._paying, request, usage)
             self._paying = None
@@ -139,25 +137,24 @@ class Compactor:
 
     def _plan(self) -> Plan | None:
         transcript = self._session.transcript
-        measured = sizes(transcript, self._last)
+        measured = sizes(transcript, self._session.last_usage)
         threshold = self._at.threshold(self._limit) or int(0.75 * (self._limit or measured.total))
         bounds = Bounds.of(threshold, self._limit)
         return plan(transcript, measured, bounds, instruction(bounds.words))
 
-    def _planned(self, bounds: Bounds, asked: str | None, most_shown: int | None = None) -> Plan | None:
+    def _planned(self, found: Plan, asked: str | None, most_shown: int | None = None) -> Plan | None:
         """Another plan within the same bounds, for the limit as it is known now."""
-        transcript = self._session.transcript
-        bounds = replace(bounds, room=self._limit)
-        return plan(transcript, sizes(transcript, self._last), bounds, asked, most_shown)
+        bounds = replace(found.bounds, room=self._limit)
+        return plan(self._session.transcript, found.sizes, bounds, asked, most_shown)
 
     async def _compact(self, found: Plan, reason: str) -> None:
         self._emit(Compacting(reason, found.sizes.total))
         summary = await self._summary(found)
         if not summary.text:
-            summary = replace(summary, plan=self._planned(found.bounds, None) or found)
+            summary = replace(summary, plan=self._planned(found, None) or found)
         await self._session.next_epoch(reason, summary.plan.seed(summary.text), summary.said)
         self._paying = _Paying(reason, summary)
-        self._steps, self._last = 0, None
+        self._steps = 0
         if not summary.text:
             self._emit(Said(f"No usable summary came; the oldest {summary.plan.tail} exchanges were dropped."))
         elif lost := summary.plan.unseen:
@@ -171,7 +168,7 @@ class Compactor:
                 best, tries = await self._asked(asked, best, tries)
             except ContextFull as fault:
                 self._limit = fault.n_ctx or self._limit
-            fewer = self._planned(found.bounds, instruction(found.bounds.words), int(_SHRINK * asked.shown))
+            fewer = self._planned(found, instruction(found.bounds.words), int(_SHRINK * asked.shown))
             if fewer is None:
                 break
             asked = fewer

@@ -44,6 +44,7 @@ class Kept:
     earlier: list[list[Item]] = field(default_factory=list[list[Item]])
     started: set[str] = field(default_factory=set[str])
     usage: Usage = field(default_factory=Usage)
+    last_usage: Usage | None = None
     new_tokens: int = 0
     steps: int = 0
     turns: int = 0
@@ -107,7 +108,8 @@ def _take(kept: Kept | None, record: records.Record) -> Kept:
         case "start":
             kept.started.add(record["call_id"])
         case "step":
-            kept.usage += Usage(**record["usage"])
+            kept.last_usage = Usage(**record["usage"])
+            kept.usage += kept.last_usage
             kept.new_tokens += record["new_tokens"] or 0
             kept.steps += 1
         case "turn":
@@ -125,7 +127,7 @@ def _take_epoch(kept: Kept, record: records.Record) -> None:
     if kept.epoch:
         asked = [item for inner in record.get("asked", ()) if (item := records.to_item(inner)) is not None]
         kept.earlier.append([*kept.items, *asked])
-    kept.epoch, kept.entries, kept.seeded = record, seed, len(seed)
+    kept.epoch, kept.entries, kept.seeded, kept.last_usage = record, seed, len(seed), None
 
 
 class Session:
@@ -135,6 +137,7 @@ class Session:
         self.path = path
         self.transcript = transcript
         self.usage = Usage()
+        self.last_usage: Usage | None = None
         self.new_tokens = 0
         self.steps = 0
         self.turns = 0
@@ -198,7 +201,7 @@ class Session:
         except BaseException:
             lock.release()
             raise
-        session.usage, session.new_tokens = kept.usage, kept.new_tokens
+        session.usage, session.last_usage, session.new_tokens = kept.usage, kept.last_usage, kept.new_tokens
         session.steps, session.turns = kept.steps, kept.turns
         session._about = {key: value for key, value in kept.epoch.items() if key in _ABOUT_EPOCH}
         if kept.needs_newline:
@@ -231,7 +234,7 @@ class Session:
         record = {**self._about, "epoch": transcript.epoch, "reason": reason}
         said = [records.of_item(records.sound_item(item)) for item in asked]
         self._write({**record, "asked": said, "seed": records.of_epoch(transcript)})
-        self.transcript = transcript
+        self.transcript, self.last_usage = transcript, None
         self._written_chunks = len(transcript.chunks)
 
     def note_compaction(self, event: Compacted) -> None:
@@ -246,6 +249,7 @@ class Session:
     def finish_step(self, usage: Usage, new_tokens: int | None) -> None:
         """Book what a step cost."""
         self.usage += usage
+        self.last_usage = usage
         self.new_tokens += new_tokens or 0
         self.steps += 1
         self._write({"kind": "step", "usage": asdict(usage), "new_tokens": new_tokens})

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from oasis.agent.compaction_policy import CompactAt
-from oasis.agent.compaction_seed import carried, dropped
+from oasis.agent.compaction_seed import carried, dropped, sizes
 from oasis.agent.session import Session, load
 from oasis.agent.sessions import as_markdown, first_task
 from oasis.core.events import Compacted, Compacting, Said, StepFinished, Text
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.transcript import Request
+from oasis.core.usage import Usage
 from oasis.errors import ContextFull, ServerFault
 from oasis.models.base import Lane
 from oasis.models.call_ids import call_ids
@@ -391,13 +392,14 @@ async def test_the_file_keeps_every_epoch_and_the_summarys_making(tmp_path: Path
     assert kept.items[-1].text == "done"
 
 
+class Counting(ScriptedModel):
+    """A chat server that says how long each prompt was: four bytes a token."""
+
+    def _usage(self, request, message):
+        return Usage(len(request.wire) // 4, 0, len(message.wire) // 4, is_cache_known=False)
+
+
 async def test_messages_are_compacted_by_what_the_server_says_they_are(tmp_path: Path):
-    class Counting(ScriptedModel):
-        def _usage(self, request, message):
-            from oasis.core.usage import Usage
-
-            return Usage(len(request.wire) // 4, 0, len(message.wire) // 4, is_cache_known=False)
-
     model = Counting(long_job(reply(GOOD), steps=6), Lane.CHAT, context_tokens=3_000)
     bench = build(tmp_path, model)
     assert (await bench.agent.turn(TASK)).reason == "done"
@@ -415,3 +417,14 @@ async def test_a_document_of_the_session_shows_all_epochs(tmp_path: Path):
     assert first_task(kept) == "Convert the boiler."
     assert all(f"look did {n}" in text for n in range(5))
     assert "# After compaction 1" in text
+
+
+async def test_a_resumed_chat_session_knows_how_long_its_prompt_was(tmp_path: Path):
+    model = Counting([look(0), look(1), reply("done")], Lane.CHAT)
+    bench = build(tmp_path, model)
+    await bench.agent.turn(TASK)
+    before = sizes(bench.session.transcript, bench.session.last_usage)
+    bench.session.close()
+    session, _ = Session.resume(bench.session.path, model)
+    with session:
+        assert sizes(session.transcript, session.last_usage) == before
