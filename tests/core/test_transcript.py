@@ -93,7 +93,9 @@ async def test_notices_after_outputs_end_the_last_output():
     wire = (await transcript.request()).chunks[-1].wire.decode()
     assert wire.count('"role": "tool"') == 2
     assert '"user"' not in wire
-    assert "two\\n\\n<oasis:notice>\\na file changed\\n</oasis:notice>\\n\\n<oasis:user>\\nhurry\\n</oasis:user>" in wire
+    assert (
+        "two\\n\\n<oasis:notice>\\na file changed\\n</oasis:notice>\\n\\n<oasis:user>\\nhurry\\n</oasis:user>" in wire
+    )
 
 
 async def answered(*texts: str) -> Transcript:
