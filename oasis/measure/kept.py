@@ -215,7 +215,7 @@ async def fork(place: Place) -> list[Cost]:
 
 async def compaction(place: Place) -> list[Cost]:
     """A compaction behind a head of HEAD_TOKENS tokens; the summary is written beforehand and decoded by the engine."""
-    place.prefix = await _long_headed(place)
+    place.prefix, head_tokens = await _long_headed(place)
     said = [Assistant(f"Pump {n} runs at {1400 + n} rpm.", "", (), Stop.END, b"") for n in range(8)]
     summary = Assistant("TASK: look at the pumps.\nFOUND: pumps 0 to 7 run at 1400 to 1407 rpm.", "", (), Stop.END, b"")
     events: list[Compacted] = []
@@ -233,7 +233,7 @@ async def compaction(place: Place) -> list[Cost]:
             await step(replay, session, *opening(0))
             for number in range(1, 8):
                 await step(replay, session, User(f"And pump {number}? " * 30))
-            at = CompactAt(tokens=HEAD_TOKENS + 600)
+            at = CompactAt(tokens=head_tokens + 600)
             compactor = Compactor(replay, session, asked, take, at=at, restorer=model.kv)
             await compactor.now("asked")
             session.append(User("Which of them is the slowest?"))
@@ -252,13 +252,17 @@ async def compaction(place: Place) -> list[Cost]:
     return [Cost("compaction", told.tokens_after, told.computed_tokens, new, cold, ms, cold_ms, note)]
 
 
-async def _long_headed(place: Place) -> Prefix:
-    """The prefix, its system text made longer until the head has HEAD_TOKENS tokens."""
+async def _long_headed(place: Place) -> tuple[Prefix, int]:
+    """The prefix with a longer system text: its head has HEAD_TOKENS tokens, or half the context if that is less.
+
+    Gives the tokens it was made for too.
+    """
     async with place.model() as model:
         tokens = (await model.encoder.head(place.prefix)).tokens or 0
         more = len(await model.client.tokenize(_FILLER, False))
-    lines = -(-max(0, HEAD_TOKENS - tokens) // more)
-    return Prefix(place.prefix.system + "\n" + _FILLER * lines, place.prefix.tools)
+        wanted = min(HEAD_TOKENS, (model.context_tokens or HEAD_TOKENS) // 2)
+    lines = -(-max(0, wanted - tokens) // more)
+    return Prefix(place.prefix.system + "\n" + _FILLER * lines, place.prefix.tools), wanted
 
 
 SCENARIOS = {"newsession": newsession, "restart": restart, "fork": fork, "compaction": compaction}
