@@ -220,6 +220,11 @@ class LeasedSlot:
         return (self._measured.ms + (head.prefill_ms if head else 0.0)) / max(1, tokens)
 
     @property
+    def bytes_per_token(self) -> float:
+        """What a token takes on disk, by the states saved so far; 0 where there is none."""
+        return max((a.bytes / a.tokens for a in self.saved() if a.tokens), default=0.0)
+
+    @property
     def _slot(self) -> int:
         if self.lease is None:
             raise KvFault("Every slot of the server is at work; nothing was saved or restored.")

@@ -18,6 +18,7 @@ IDLE_S = 15.0
 MISS_TOKENS = 16
 """A restore that leads to so much less reuse than it promised is a miss."""
 _EXIT_LIMIT_S = 60.0
+_IDLE_BYTES_PER_S = 100e6
 
 
 class Runtime:
@@ -185,7 +186,8 @@ class Runtime:
             self._idle = None
 
     async def _save_when_idle(self) -> None:
-        await asyncio.sleep(self._idle_s)
+        """Save after some idle time, the more of it the more there is to write."""
+        await asyncio.sleep(self._idle_s + self._leased.bytes_per_token * len(self._session) / _IDLE_BYTES_PER_S)
         self._saving = asyncio.create_task(self._save_session())
         await asyncio.shield(self._saving)
 
