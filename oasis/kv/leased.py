@@ -119,6 +119,7 @@ class LeasedSlot:
             known = self._store.exact(self._fingerprint, ids, place=self._place)
             if known and await self._restored(known, ids):
                 return known.tokens
+            self._say(f"The head of {len(ids):,} tokens is computed and saved, once for this model.")
             await self.prefill(ids)
             try:
                 await self._transfer.save(
