@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from oasis.agent.folders import sessions_folder
-from oasis.agent.session import Kept
+from oasis.agent.kept import Kept
 from oasis.core.items import Assistant, Item, Notice, ToolOutput, User
 from oasis.errors import SessionFault
 

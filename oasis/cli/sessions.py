@@ -23,7 +23,7 @@ def sessions(
     """List this project's sessions, newest first."""
     if context.invoked_subcommand:
         return
-    from oasis.agent.session import load
+    from oasis.agent.kept import load
     from oasis.agent.sessions import about, first_task, session_files
     from oasis.core.usage import amplification
     from oasis.errors import SessionFault
@@ -93,7 +93,7 @@ def rm(names: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of 
 
 
 def _document(name: str) -> list[str]:
-    from oasis.agent.session import load
+    from oasis.agent.kept import load
     from oasis.agent.sessions import as_markdown, find_session
 
     kept = load(find_session(name, Path.cwd()), to_show=True)

@@ -8,7 +8,8 @@ import pytest
 
 from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.compaction_seed import carried, dropped, sizes
-from oasis.agent.session import Session, load
+from oasis.agent.kept import load
+from oasis.agent.session import Session
 from oasis.agent.sessions import as_markdown, first_task
 from oasis.core.events import Compacted, Compacting, Said, StepFinished, Text
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User

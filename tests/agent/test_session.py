@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from oasis.agent.session import Session, load
+from oasis.agent.kept import load
+from oasis.agent.session import Session
 from oasis.core.items import Status, Stop, ToolOutput, User
 from oasis.errors import SessionFault
 from oasis.models.base import Lane
