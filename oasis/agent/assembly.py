@@ -10,7 +10,7 @@ from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.folders import protected_folders, sessions_folder, spill_folder
 from oasis.agent.gate import Asker, allowing, reading_is_free
 from oasis.agent.loop import Agent, Limits
-from oasis.agent.notices import first_notice
+from oasis.agent.notices import changes_notice, first_notice
 from oasis.agent.prompt import assemble
 from oasis.agent.session import Session
 from oasis.agent.sessions import find_session
@@ -32,6 +32,7 @@ class Toolbox:
 
     registry: Registry
     skills: Skills
+    workspace: Workspace
 
     @property
     def prefix(self) -> Prefix:
@@ -42,7 +43,7 @@ def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
     """Built-in tools first, the chosen packs' last. Raises ConfigError for a pack that is not installed."""
     skills = Skills(skills_folder(), pack_skills(packs), project)
     workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
-    return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills)
+    return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills, workspace)
 
 
 def first_items(project: Path, box: Toolbox, now: datetime, files: Sequence[str] = ()) -> list[Notice]:
@@ -79,4 +80,13 @@ def agent(
     """The loop over this session, with the user's rules before anyone is asked."""
     rules = (reading_is_free, allowing(allow))
     calls = CallRunner(box.registry, rules, ask, emit)
-    return Agent(model, session, calls, emit, limits=limits, sampling=sampling, compact_at=compact_at)
+    return Agent(
+        model,
+        session,
+        calls,
+        emit,
+        limits=limits,
+        sampling=sampling,
+        compact_at=compact_at,
+        news=lambda: changes_notice(box.workspace),
+    )

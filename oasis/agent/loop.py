@@ -76,6 +76,7 @@ class Agent:
         limits: Limits | None = None,
         sampling: Sampling | None = None,
         compact_at: CompactAt | None = None,
+        news: Callable[[], Sequence[Notice]] = tuple,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._model = model
@@ -84,6 +85,7 @@ class Agent:
         self._emit = emit
         self._limits = limits or Limits()
         self._sampling = sampling or Sampling()
+        self._news = news
         self._sleep = sleep
         self._patience = _Patience()
         self._streamed = ""
@@ -149,7 +151,10 @@ class Agent:
         return _Ended("max_minutes", detail=f"stopped after {self._limits.max_minutes:g} minutes (--max-minutes)")
 
     async def _step(self) -> Assistant:
-        """One model call: request, stream, append. Before it a compaction, where one is due."""
+        """One model call: request, stream, append. Before it what there is to notice, and a compaction that is due."""
+        if not self._session.transcript.is_unanswered:
+            for notice in self._news():
+                self._session.append(notice)
         await self._compactor.at_safe_point()
         request, reply = await self._replied()
         if reply is None:

@@ -5,10 +5,12 @@ from datetime import date
 from pathlib import Path
 
 from oasis.core.items import Notice
+from oasis.tools.workspace import Workspace
 
 _FILE_CAP = 16_000
 _FILES_CAP = 48_000
 _LONGEST = 1_000_000
+_NAMED = 10
 
 
 def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: Sequence[str] = ()) -> Notice:
@@ -49,6 +51,16 @@ def _bounded(path: Path, project: Path, cap: int) -> str:
     if len(text) > cap:
         text = text[:cap] + f"\n[cut: {len(text) - cap:,} more characters; read the file for the rest]"
     return f"{name}:\n{text}"
+
+
+def changes_notice(workspace: Workspace) -> list[Notice]:
+    """What changed on disk since the model saw it, in one notice; nothing where nothing did."""
+    names = [workspace.shown(path) for path in workspace.changed()]
+    if not names:
+        return []
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    listed = ", ".join(names[:_NAMED])
+    return [Notice(f"Changed on disk since you last saw it: {listed}{more}. Read again before you rely on it.")]
 
 
 def headless_notice(allow: Sequence[str]) -> Notice:

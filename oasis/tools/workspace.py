@@ -19,8 +19,21 @@ class _Seen:
     """Which lines of a file, from 1, the model has seen in the state with this digest."""
 
     digest: bytes
+    stamp: tuple[int, int]
     lines: set[int] = field(default_factory=set[int])
     is_whole: bool = False
+
+
+_GONE = (-1, -1)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of change, which say cheaply that a file may have changed."""
+    try:
+        about = path.stat()
+    except OSError:
+        return _GONE
+    return about.st_size, about.st_mtime_ns
 
 
 class Workspace:
@@ -92,7 +105,8 @@ class Workspace:
         seen = self._seen.get(path)
         digest = hashlib.sha256(data).digest()
         if seen is None or seen.digest != digest:
-            seen = self._seen[path] = _Seen(digest)
+            seen = self._seen[path] = _Seen(digest, _stamp(path))
+        seen.stamp = _stamp(path)
         seen.lines.update(lines or ())
         seen.is_whole = seen.is_whole or lines is None or len(seen.lines) >= total_lines
 
@@ -103,6 +117,24 @@ class Workspace:
         if self._seen[path].digest != hashlib.sha256(data).digest():
             return f"{self.CHANGED} since it was read"
         return "" if self._seen[path].is_whole else "only a part of it was read"
+
+    def changed(self) -> list[Path]:
+        """Files that are otherwise on disk than the model last saw or was last told; each change is given once."""
+        found: list[Path] = []
+        for path, seen in self._seen.items():
+            now = _stamp(path)
+            if now == seen.stamp:
+                continue
+            seen.stamp = now
+            if now == _GONE or not self._is_same(path, seen.digest):
+                found.append(path)
+        return sorted(found)
+
+    def _is_same(self, path: Path, digest: bytes) -> bool:
+        try:
+            return hashlib.sha256(self.load(path)).digest() == digest
+        except ToolFault:
+            return False
 
     def _resolve(self, text: str) -> Path:
         """The absolute path that `text` means, links followed. Raises ToolFault where it means none."""
