@@ -60,8 +60,12 @@ def _read(paths: list[Path]) -> tuple[list["Report"], list[str]]:
             if path.suffix.lower() == ".gguf":
                 chat = read_chat(path)
                 reports.append(examine(path.name, chat.template, chat.bos, chat.eos))
+                continue
+            source = "" if path.exists() and not path.is_file() else path.read_text(encoding="utf-8")
+            if "{{" in source or "{%" in source:
+                reports.append(examine(path.name, source))
             else:
-                reports.append(examine(path.name, path.read_text(encoding="utf-8")))
+                unread.append(f"{path} is no chat template: nothing in it is filled in. Name a .jinja or a .gguf file.")
         except UnicodeDecodeError:
             unread.append(f"{path} is not UTF-8 text. Name a .jinja template or a .gguf model file.")
         except OSError as error:

@@ -94,3 +94,10 @@ def test_the_command_asks_a_running_server(dense_engine: EmbeddedEngine) -> None
     assert found.exit_code == 0
     assert "token lane" in found.output
     assert "Tokenised apart, 0 of" in found.output
+
+
+def test_a_file_that_is_no_template_is_exit_code_1(tmp_path: Path) -> None:
+    (tmp_path / "passwd").write_text("root:x:0:0")
+    found = oasis_dialect(tmp_path / "passwd")
+    assert found.exit_code == 1
+    assert "no chat template" in found.output
