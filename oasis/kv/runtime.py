@@ -203,5 +203,5 @@ class Runtime:
         """A fault within is said, and what follows is done without the runtime."""
         try:
             yield
-        except (KvFault, ServerFault) as fault:
+        except (KvFault, ServerFault, OSError) as fault:
             self._say(f"{what}; the engine computes what it must. {fault}")

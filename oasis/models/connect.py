@@ -39,11 +39,13 @@ class Connection:
 
     async def close(self) -> None:
         """Save the session's state where there is a KV runtime; end the engine where one was started."""
-        if self.kv is not None:
-            await self.kv.close()
-        await self.model.close()
-        if self.engine is not None:
-            await self.engine.stop()
+        try:
+            if self.kv is not None:
+                await self.kv.close()
+        finally:
+            await self.model.close()
+            if self.engine is not None:
+                await self.engine.stop()
 
 
 def unheard(text: str) -> None:
