@@ -23,11 +23,16 @@ def calling(name: str, **arguments: object) -> list[Part]:
 
 
 async def start(folder: Path, *arguments: str, stdin: int | None = asyncio.subprocess.DEVNULL) -> Process:
+    """The command as a shell's background job, which begins with SIGINT ignored."""
     command = [sys.executable, "-m", "oasis.cli.main", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    return await asyncio.create_subprocess_exec(
-        *command, cwd=folder, env=environment, stdin=stdin, stdout=PIPE, stderr=PIPE
-    )
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command, cwd=folder, env=environment, stdin=stdin, stdout=PIPE, stderr=PIPE
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def run(folder: Path, *arguments: str, text: str | None = None) -> tuple[int, str, str]:
@@ -126,10 +131,11 @@ async def test_an_interrupt_is_a_valid_session_that_goes_on(tmp_path: Path, numb
     never = asyncio.Event()
     async with serving(stream(sse(delta(content="half")), never), DONE) as server:
         process = await start(tmp_path, "run", "do it", "--json", "--server", server.url)
-        while b'"event": "text"' not in await process.stdout.readline():
-            pass
-        process.send_signal(number)
-        _, err = await process.communicate()
+        async with asyncio.timeout(100):
+            while b'"event": "text"' not in await process.stdout.readline():
+                pass
+            process.send_signal(number)
+            _, err = await process.communicate()
         assert (process.returncode, b"Traceback" in err) == (130, False)
         code, out, _ = await run(tmp_path, "run", "go on", "--resume", "last", "--server", server.url)
         never.set()
