@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from socket import SO_LINGER, SOL_SOCKET
 
+from tests.connections import closed, ended
+
 
 class Fault(StrEnum):
     RESET_BEFORE = "the connection is reset before an answer"
@@ -34,8 +36,10 @@ class Injector:
     completions: int = 0
     injected: list[Fault] = field(default_factory=list)
     loading: int = 0
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tasks.add(asyncio.current_task())
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
@@ -44,7 +48,7 @@ class Injector:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            writer.close()
+            await closed(writer)
 
     async def _answer(self, head: bytes, body: bytes, writer: asyncio.StreamWriter) -> None:
         fault = None
@@ -72,7 +76,7 @@ class Injector:
             )
             await self._forward(upstream, writer, fault)
         finally:
-            sender.close()
+            await closed(sender)
 
     async def _forward(self, upstream: asyncio.StreamReader, writer: asyncio.StreamWriter, fault: Fault | None) -> None:
         head = await upstream.readuntil(b"\r\n\r\n")
@@ -110,4 +114,7 @@ async def injecting(engine_url: str, plan: dict[int, Fault]) -> AsyncIterator[In
     listener = await asyncio.start_server(injector.handle, "127.0.0.1", 0)
     injector.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        yield injector
+        try:
+            yield injector
+        finally:
+            await ended(injector.tasks)

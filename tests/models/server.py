@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.connections import closed, ended
+
 Part = bytes | asyncio.Event
 
 
@@ -41,8 +43,10 @@ class ScriptedServer:
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tasks.add(asyncio.current_task())
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             if head.startswith(b"GET "):
@@ -65,7 +69,7 @@ class ScriptedServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            writer.close()
+            await closed(writer)
 
 
 @asynccontextmanager
@@ -74,4 +78,7 @@ async def serving(*answers: Sequence[Part]) -> AsyncIterator[ScriptedServer]:
     listener = await asyncio.start_server(server.handle, "127.0.0.1", 0)
     server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
     async with listener:
-        yield server
+        try:
+            yield server
+        finally:
+            await ended(server.tasks)
