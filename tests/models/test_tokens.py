@@ -111,8 +111,12 @@ async def test_after_an_interrupt_little_more_than_what_was_received_is_computed
 
 
 async def test_closing_the_stream_stops_the_server(model: TokenModel):
-    await EngineSession(model).interrupted("word " * 2000, User("go"))
+    session = EngineSession(model)
+    await session.interrupted("word " * 2000, User("go"))
     await until_idle(model)
+    held = (await model.client.slots())[0]["n_prompt_tokens"]
+    prompt = sum(chunk.tokens or 0 for chunk in session.transcript.chunks[:2])
+    assert prompt <= held < prompt + 8000
 
 
 async def test_a_message_cut_at_the_limit_runs_none_of_its_calls(model: TokenModel):
