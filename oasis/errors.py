@@ -12,6 +12,8 @@ OasisError
 ├── SessionFault         a session file that cannot be read, written or locked
 ├── KvFault              a saved state, or the index of them, that cannot be kept or used
 ├── ToolFault            a tool could not do its work; the text goes to the model as the tool's output
+│   └── WriteRefused         a write to a device that is not allowed or no longer as planned; nothing was sent
+├── AuditFault           the record of writes to devices cannot be written, read or trusted
 └── PrefixBroken         a request that does not begin with the one before it
 
 The text of each says what happened, what it means and what to do.
@@ -71,6 +73,14 @@ class KvFault(OasisError):
 
 class ToolFault(OasisError):
     """A tool could not do its work; the text goes to the model as the tool's output."""
+
+
+class WriteRefused(ToolFault):
+    """A write to a device that is not allowed, or no longer as planned; nothing was sent."""
+
+
+class AuditFault(OasisError):
+    """The record of writes to devices cannot be written, read or trusted."""
 
 
 class PrefixBroken(OasisError):

@@ -9,7 +9,10 @@ from oasis.core.tool import Preview, Tool
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Run it."""
+    """Run it. What actuates is run only with the `token` of the plan that was shown; `by` says who answered."""
+
+    token: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,14 @@ class Preview:
 
     `subject` is what rules match against (a path, a command line), `body` the whole of it: a diff, a
     command, before and after with wire bytes. With `guards`, a rule has to name this subject; a bare tool name
-    does not cover it.
+    does not cover it. `token` names the plan of what actuates: who approves it answers with this token.
     """
 
     title: str
     subject: str
     body: str = ""
     guards: bool = False
+    token: str = ""
 
     def __post_init__(self) -> None:
         for name in ("title", "subject", "body"):
@@ -74,10 +75,12 @@ class Outcome:
 class Tool:
     """A tool. `run` and `preview` get arguments that fit `spec.parameters`; both may raise ToolFault.
 
-    A cancelled `run` must leave nothing half-written.
+    A cancelled `run` must leave nothing half-written. A tool that actuates is run by `actuate` in place of `run`, with
+    the token of the plan its preview made and the name of who approved it.
     """
 
     spec: ToolSpec
     risk: Risk
     preview: Callable[[Arguments], Awaitable[Preview]]
     run: Callable[[Arguments], Awaitable[Outcome]]
+    actuate: Callable[[str, str], Awaitable[Outcome]] | None = None

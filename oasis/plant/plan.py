@@ -1,0 +1,86 @@
+"""A plan: one write, shown whole before anyone is asked. Only an approved plan becomes an ApprovedWrite."""
+
+import hmac
+from dataclasses import dataclass, field
+
+from oasis.errors import WriteRefused
+from oasis.plant.site import Tag
+from oasis.plant.values import Reading, Value, spelled
+
+LIFE_S = 120.0
+"""How long a plan can be approved and carried out: long enough to read, short enough that the plant is as shown."""
+_MADE_HERE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A write as the driver would send it: the bytes of the request, and in words (function, address, raw value)."""
+
+    wire: bytes
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be written, from what, and how.
+
+    `identity` is what the device said it is; `made_at` is in seconds of a monotonic clock; `why` is empty or says that
+    this is a safe state or a reversal.
+    """
+
+    token: str
+    tag: Tag
+    before: Reading
+    after: Value
+    frame: Frame
+    identity: str
+    made_at: float
+    why: str = ""
+
+    @property
+    def title(self) -> str:
+        unit = f" {self.tag.point.form.unit}".rstrip()
+        return f"write {self.tag.name}: {spelled(self.before.value)} → {spelled(self.after)}{unit}"
+
+    @property
+    def body(self) -> str:
+        """Tag, before, after, limits and wire bytes, one line each."""
+        unit = f" {self.tag.point.form.unit}".rstrip()
+        lines = [
+            f"tag     {self.tag.name}: {self.tag.point.address} of {self.tag.url}",
+            f"device  {self.identity or 'does not say what it is'}",
+            f"before  {spelled(self.before.value)}{unit} (raw {self.before.raw})",
+            f"after   {spelled(self.after)}{unit}",
+            f"limits  {self.tag.limits}",
+            f"wire    {self.frame.wire.hex(' ')} ({self.frame.words})",
+            f"token   {self.token}, good for {LIFE_S:g} s",
+        ]
+        return "\n".join([*lines, *([f"why     {self.why}"] if self.why else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedWrite:
+    """What `Driver.write` accepts: a plan that somebody answered for. `by` says who."""
+
+    plan: Plan
+    by: str
+    made_by: object = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.made_by is not _MADE_HERE:
+            raise TypeError("an ApprovedWrite is made by plan.approve() only")
+
+
+def approve(plan: Plan, token: str, by: str, now: float) -> ApprovedWrite:
+    """The plan as approved by `by` with exactly its token, at `now` (same clock as `made_at`).
+
+    Raises WriteRefused for another token and for a plan that is too old.
+    """
+    if not hmac.compare_digest(plan.token.encode(), token.encode()):
+        raise WriteRefused(f"{token[:40]!r} is not the token of this plan; nothing was sent. Plan the write again.")
+    if not 0 <= now - plan.made_at <= LIFE_S:
+        raise WriteRefused(
+            f"The plan for {plan.tag.name} is older than {LIFE_S:g} s, and the plant may have moved; nothing was sent. "
+            "Plan the write again."
+        )
+    return ApprovedWrite(plan, by, _MADE_HERE)
