@@ -15,11 +15,16 @@ def kv_folder() -> Path:
     return user_state_path("oasis") / "kv"
 
 
+def undo_folder() -> Path:
+    """What files were before a turn changed them, a folder for each session (oasis.agent.snapshots)."""
+    return user_state_path("oasis") / "undo"
+
+
 def spill_folder() -> Path:
     """Outputs of tools that were too long to send."""
     return user_state_path("oasis") / "outputs"
 
 
 def protected_folders() -> tuple[Path, ...]:
-    """What no tool may write: settings and rules, sessions, saved states of the model."""
-    return (user_config_path("oasis"), sessions_folder(), kv_folder())
+    """What no tool may write: settings and rules, sessions, snapshots, saved states of the model."""
+    return (user_config_path("oasis"), sessions_folder(), undo_folder(), kv_folder())

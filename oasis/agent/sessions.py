@@ -1,11 +1,12 @@
 """The sessions on this machine: found, listed, exported, removed."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from oasis.agent.folders import sessions_folder
+from oasis.agent.folders import sessions_folder, undo_folder
 from oasis.agent.kept import Kept
 from oasis.core.items import Assistant, Item, Notice, ToolOutput, User
 from oasis.errors import SessionFault
@@ -53,8 +54,9 @@ def first_task(kept: Kept) -> str:
 
 
 def remove(path: Path) -> None:
-    """Remove a session's file and its lock."""
+    """Remove a session's file, its lock and its snapshots."""
     path.unlink()
+    shutil.rmtree(undo_folder() / path.stem, ignore_errors=True)
     path.with_suffix(".lock").unlink(missing_ok=True)
 
 
