@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from oasis.agent import records
+from oasis.core.chain import Record, read
 from oasis.core.items import Item
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
@@ -56,7 +57,7 @@ def load(path: Path, *, to_show: bool = False) -> Kept:
     except OSError as error:
         raise SessionFault(f"The session file {path} was not read: {error.strerror}.") from error
     kept: Kept | None = None
-    for number, (record, chain, is_linked) in enumerate(records.read(line for line in raw.split(b"\n") if line), 1):
+    for number, (record, chain, is_linked) in enumerate(read(line for line in raw.split(b"\n") if line), 1):
         if record is None:
             if kept:
                 kept.warnings.append(f"Line {number} of the session file was cut; everything before it is kept.")
@@ -80,7 +81,7 @@ def load(path: Path, *, to_show: bool = False) -> Kept:
     return kept
 
 
-def _take(kept: Kept | None, record: records.Record) -> Kept:
+def _take(kept: Kept | None, record: Record) -> Kept:
     if kept is None:
         if record["kind"] != "session" or record["version"] != records.VERSION:
             raise ValueError("it does not begin with a session record")
@@ -104,7 +105,7 @@ def _take(kept: Kept | None, record: records.Record) -> Kept:
     return kept
 
 
-def _take_epoch(kept: Kept, record: records.Record) -> None:
+def _take_epoch(kept: Kept, record: Record) -> None:
     """Go over to a new epoch. All it begins with is in its one record, so a cut leaves the one before it."""
     seed = [entry for inner in record.get("seed", ()) if (entry := records.to_entry(inner)) is not None]
     if kept.epoch:

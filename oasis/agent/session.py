@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 
 from oasis.agent import records
 from oasis.agent.kept import Kept, load
+from oasis.core.chain import Record, link, start
 from oasis.core.events import Compacted, as_json
 from oasis.core.items import Assistant, Item, Status, ToolCall, ToolOutput
 from oasis.core.prefix import Prefix
@@ -44,7 +45,7 @@ class Session:
         self._lock = lock
         self._chain = chain
         self._file = path.open("ab")
-        self._about: records.Record = {}
+        self._about: Record = {}
         self._written_chunks = len(transcript.chunks)
 
     @property
@@ -70,7 +71,7 @@ class Session:
                 f"A session file cannot be made in {folder}: {error.strerror}. A run without its session is not begun. "
                 "Make the folder writable, or set XDG_STATE_HOME to one that is."
             ) from error
-        session = cls(path, lock, Transcript(prefix, model.encoder), records.start())
+        session = cls(path, lock, Transcript(prefix, model.encoder), start())
         about = {"kind": "session", "version": records.VERSION, "id": path.stem, "created": now.isoformat()}
         session._write({**about, "project": str(project)})
         session._begin(0, "start", prefix, model)
@@ -176,8 +177,8 @@ class Session:
         self._about = {**about, "system": prefix.system, "tools": tools}
         self._write(self._about)
 
-    def _write(self, record: records.Record) -> None:
-        line, chain = records.link(self._chain, record)
+    def _write(self, record: Record) -> None:
+        line, chain = link(self._chain, record)
         try:
             self._file.write(line)
             self._file.flush()
