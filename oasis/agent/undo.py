@@ -30,6 +30,7 @@ _MAX_COMMAND_CHARS = 200
 
 _Stamps = dict[str, tuple[int, int]]
 _Held = dict[Path, tuple[bytes | None, int]]
+_Actuate = Callable[[str, str], Awaitable[Outcome]]
 _Run = Callable[[Arguments], Awaitable[Outcome]]
 
 
@@ -123,6 +124,8 @@ class Undo:
             return replace(tool, run=self._changing(tool))
         if tool.spec.name == "read":
             return replace(tool, run=self._reading(tool))
+        if tool.risk is Risk.ACTUATE and tool.actuate is not None:
+            return replace(tool, actuate=self._actuating(tool, tool.actuate))
         return tool if tool.risk is Risk.READ else replace(tool, run=self._running(tool))
 
     def _changing(self, tool: Tool) -> _Run:
@@ -154,6 +157,13 @@ class Undo:
             finally:
                 said = str(arguments.get("command", tool.spec.name))
                 self._note(clip_line(one_line(said.strip()), _MAX_COMMAND_CHARS), held, stamps)
+
+        return run
+
+    def _actuating(self, tool: Tool, actuate: _Actuate) -> _Actuate:
+        async def run(token: str, by: str) -> Outcome:
+            self._turn().ran(tool.spec.name, [], False)
+            return await actuate(token, by)
 
         return run
 

@@ -9,6 +9,7 @@ import pytest
 from oasis.agent import snapshots
 from oasis.agent.undo import Undo
 from oasis.core.items import Status, ToolCall
+from oasis.core.tool import Outcome, Risk, Tool, ToolSpec
 from oasis.errors import ToolFault
 from oasis.tools.builtin import builtin
 from oasis.tools.registry import Registry
@@ -181,6 +182,22 @@ async def test_a_turn_that_only_ran_a_command_says_that_it_is_not_undone(bench: 
     assert bench.text("a.st") == "2\n"
     bench.undo.undo()
     assert bench.text("a.st") == "1\n"
+
+
+async def test_a_device_write_is_named_as_not_undone(bench: Bench):
+    approved = []
+
+    async def actuate(token: str, by: str) -> Outcome:
+        approved.append((token, by))
+        return Outcome("written")
+
+    async def never(arguments: object) -> Outcome:
+        raise AssertionError("what actuates is run by actuate")
+
+    tool = Tool(ToolSpec("plant_write", "writes", {}), Risk.ACTUATE, never, never, actuate)
+    await bench.undo.watched((tool,))[0].actuate("t1", "engineer")
+    assert approved == [("t1", "engineer")]
+    assert bench.undo.undo().commands == ("plant_write",)
 
 
 async def test_a_cancelled_command_is_noted_too(bench: Bench):
