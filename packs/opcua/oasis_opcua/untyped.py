@@ -1,0 +1,13 @@
+"""asyncua's protocol classes without types: they are generated, and a type checker cannot follow how they are exported.
+
+Importing this file loads asyncua.
+"""
+
+import importlib
+from typing import Any
+
+ua: Any = importlib.import_module("asyncua.ua")
+from_binary: Any = importlib.import_module("asyncua.ua.ua_binary").struct_from_binary
+"""A structure from its wire bytes: `from_binary(type, buffer)`."""
+to_binary: Any = importlib.import_module("asyncua.ua.ua_binary").struct_to_binary
+"""A structure's wire bytes."""
