@@ -1,14 +1,12 @@
-"""Packs: found by entry point, their tools registered after all others."""
+"""Packs: found by entry point; what they add to the head stands after all other tools."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from oasis.core.front_matter import split
-from oasis.core.pack import Pack
-from oasis.core.tool import Tool
 from oasis.errors import ConfigError
+from oasis.plant.pack import Pack
 
 GROUP = "oasis.packs"
 
@@ -18,27 +16,25 @@ def find_packs() -> dict[str, Pack]:
     return {entry.name: _loaded(entry) for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name)}
 
 
-def pack_tools(names: Sequence[str]) -> tuple[Tool, ...]:
-    """The tools of the chosen packs, packs in order of names whatever the order of `names`.
-
-    A pack's skill lines stand at the end of its last tool's description. Raises ConfigError for an unknown pack.
-    """
-    return tuple(tool for pack in _chosen(names) for tool in _with_skill_lines(pack))
-
-
-def pack_skills(names: Sequence[str]) -> tuple[Path, ...]:
-    """The folders with the chosen packs' skills, in order of names."""
-    return tuple(Path(str(pack.skills)) for pack in _chosen(names) if pack.skills.is_dir())
-
-
-def _chosen(names: Sequence[str]) -> list[Pack]:
+def chosen_packs(names: Sequence[str]) -> tuple[Pack, ...]:
+    """The packs of these names, in their own order whatever that of `names`. Raises ConfigError for an unknown one."""
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if unknown := sorted(set(names) - set(entries)):
         raise ConfigError(
             f"There is no pack {unknown[0]!r}. Installed are: {', '.join(sorted(entries)) or 'none'}. "
             "Install it, or take its name out of `packs`."
         )
-    return [_loaded(entries[name]) for name in sorted(set(names))]
+    return tuple(_loaded(entries[name]) for name in sorted(set(names)))
+
+
+def pack_words(packs: Sequence[Pack]) -> tuple[str, ...]:
+    """What the packs add to the head: how each one's URLs and items are written, and a line for each of its skills."""
+    return tuple(line for pack in packs for line in (pack.words.strip(), *_skill_lines(pack)))
+
+
+def pack_skills(packs: Sequence[Pack]) -> tuple[Path, ...]:
+    """The folders with the packs' skills."""
+    return tuple(Path(str(pack.skills)) for pack in packs if pack.skills.is_dir())
 
 
 def _loaded(entry: EntryPoint) -> Pack:
@@ -49,16 +45,6 @@ def _loaded(entry: EntryPoint) -> Pack:
     if not isinstance(pack, Pack):
         raise ConfigError(f"The pack {entry.name!r} is no pack: {entry.value} is a {type(pack).__name__}.")
     return pack
-
-
-def _with_skill_lines(pack: Pack) -> list[Tool]:
-    tools = list(pack.tools())
-    lines = _skill_lines(pack)
-    if tools and lines:
-        spec = tools[-1].spec
-        described = replace(spec, description="\n".join([spec.description, *lines]))
-        tools[-1] = replace(tools[-1], spec=described)
-    return tools
 
 
 def _skill_lines(pack: Pack) -> list[str]:

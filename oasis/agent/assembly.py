@@ -8,7 +8,7 @@ from pathlib import Path
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction_policy import CompactAt
 from oasis.agent.folders import protected_folders, sessions_folder, spill_folder
-from oasis.agent.gate import Asker, allowing, reading_is_free
+from oasis.agent.gate import Asker, allowing, commands_ask, reading_is_free
 from oasis.agent.loop import Agent, Limits
 from oasis.agent.notices import changes_notice, first_notice
 from oasis.agent.prompt import assemble
@@ -17,10 +17,14 @@ from oasis.agent.sessions import find_session
 from oasis.core.events import Event
 from oasis.core.items import Notice
 from oasis.core.prefix import Prefix
+from oasis.core.rule import Rule
 from oasis.models.base import Model, Sampling
-from oasis.packs import pack_skills, pack_tools
+from oasis.packs import chosen_packs, pack_skills, pack_words
+from oasis.plant.plant import Plant
+from oasis.plant.plant import plant as plant_of
 from oasis.resources import skills_folder
 from oasis.tools.builtin import builtin
+from oasis.tools.isolation import isolation, why_none
 from oasis.tools.registry import Registry
 from oasis.tools.skill import Skills
 from oasis.tools.workspace import Workspace
@@ -33,6 +37,9 @@ class Toolbox:
     registry: Registry
     skills: Skills
     workspace: Workspace
+    plant: Plant | None = None
+    rules: tuple[Rule, ...] = ()
+    """What answers before the user's own rules: what the plant needs."""
 
     @property
     def prefix(self) -> Prefix:
@@ -40,10 +47,18 @@ class Toolbox:
 
 
 def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
-    """Built-in tools first, the chosen packs' last. Raises ConfigError for a pack that is not installed."""
-    skills = Skills(skills_folder(), pack_skills(packs), project)
+    """Built-in tools first, the plant's last. Raises ConfigError for a pack that is not installed.
+
+    With a pack, commands have no network where the system can do that; elsewhere a rule asks for each.
+    """
+    chosen = chosen_packs(packs)
+    skills = Skills(skills_folder(), pack_skills(chosen), project)
     workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
-    return Toolbox(Registry((*builtin(workspace, skills), *pack_tools(packs))), skills, workspace)
+    if not chosen:
+        return Toolbox(Registry(builtin(workspace, skills)), skills, workspace)
+    plant = plant_of(chosen, pack_words(chosen))
+    registry = Registry((*builtin(workspace, skills, isolation), *plant.tools))
+    return Toolbox(registry, skills, workspace, plant, (commands_ask(why_none),))
 
 
 def first_items(project: Path, box: Toolbox, now: datetime, files: Sequence[str] = ()) -> list[Notice]:
@@ -78,7 +93,7 @@ def agent(
     compact_at: CompactAt | None = None,
 ) -> Agent:
     """The loop over this session, with the user's rules before anyone is asked."""
-    rules = (reading_is_free, allowing(allow))
+    rules = (reading_is_free, *box.rules, allowing(allow))
     calls = CallRunner(box.registry, rules, ask, emit)
     return Agent(
         model,

@@ -9,7 +9,7 @@ from oasis.agent.gate import Answer, Asker, decide
 from oasis.agent.session import Session
 from oasis.core.events import CallFinished, CallStarted, Event
 from oasis.core.items import Status, ToolCall, ToolOutput
-from oasis.core.rule import Ask, Deny, Rule
+from oasis.core.rule import Allow, Ask, Deny, Rule
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
 from oasis.tools.registry import Registry
@@ -79,7 +79,7 @@ class CallRunner:
             return self._finish(call, Outcome(answer.reason, Status.DENIED), 0.0)
         session.start_call(call)
         began = time.perf_counter()
-        outcome = await _guarded(checked)
+        outcome = await _guarded(checked, answer)
         return self._finish(call, outcome, (time.perf_counter() - began) * 1000)
 
     async def _check(self, call: ToolCall) -> _Checked | Outcome:
@@ -98,17 +98,30 @@ class CallRunner:
 
     async def _answer(self, checked: _Checked) -> Answer:
         decision = decide(self._rules, checked.tool, checked.call, checked.preview)
-        return await self._ask(decision) if isinstance(decision, Ask) else decision
+        answer = await self._ask(decision) if isinstance(decision, Ask) else decision
+        if checked.tool.risk is Risk.ACTUATE and isinstance(answer, Allow) and not _answers(answer, checked.preview):
+            return Deny(
+                f"Not allowed: {checked.preview.title}. No rule answers for what moves a machine; nothing was sent."
+            )
+        return answer
 
     def _finish(self, call: ToolCall, outcome: Outcome, run_ms: float) -> ToolOutput:
         self._emit(CallFinished(call.id, call.name, outcome.status, outcome.text, run_ms))
         return ToolOutput(call.id, call.name, outcome.text, outcome.status)
 
 
-async def _guarded(checked: _Checked) -> Outcome:
+def _answers(answer: Allow, preview: Preview) -> bool:
+    """Was exactly the plan of this preview approved?"""
+    return bool(preview.token) and answer.token == preview.token
+
+
+async def _guarded(checked: _Checked, answer: Allow) -> Outcome:
     """Run the tool; whatever goes wrong in it is an output that the model can act on."""
+    tool = checked.tool
     try:
-        return await checked.tool.run(checked.arguments)
+        if tool.actuate is not None and tool.risk is Risk.ACTUATE:
+            return await tool.actuate(answer.token, answer.by)
+        return await tool.run(checked.arguments)
     except ToolFault as fault:
         return Outcome(str(fault), Status.ERROR)
     except Exception as error:

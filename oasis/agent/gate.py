@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from oasis.core.items import ToolCall
@@ -53,6 +54,18 @@ def allowing(patterns: Sequence[str]) -> Rule:
     return rule
 
 
+def commands_ask(why: Callable[[], str]) -> Rule:
+    """A rule for commands that could reach the plant past every limit: where there is a `why`, each one asks."""
+
+    def rule(tool: Tool, call: ToolCall, preview: Preview) -> Decision | None:
+        if tool.spec.name != "bash" or not (reason := why()):
+            return None
+        said = f"A pack is chosen and {reason}: the command could reach the plant past every limit, so each one asks."
+        return Ask(replace(preview, body=f"{preview.body}\n[{said}]"))
+
+    return rule
+
+
 def _matches(risk: Risk, wanted: str, subject: str) -> bool:
     if risk is Risk.EXEC and joins_commands(subject):
         return wanted == subject
@@ -96,6 +109,11 @@ def nobody_to_ask(allow: Sequence[str]) -> Asker:
     allowed = ", ".join(allow) or "nothing but reading"
 
     async def ask(ask: Ask) -> Answer:
+        if ask.preview.token:
+            return Deny(
+                f"Not allowed: {ask.preview.title}. Nobody can approve it in this run, and the site file does not mark "
+                "the tag as `unattended`; nothing was sent. Say at the end what should be written, and why."
+            )
         joined = " It joins several commands, or redirects; a rule with a pattern allows a single one."
         why = joined if joins_commands(ask.preview.subject) and "bash:" in allowed else ""
         return Deny(

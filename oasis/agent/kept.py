@@ -32,6 +32,7 @@ class Kept:
     new_tokens: int = 0
     steps: int = 0
     turns: int = 0
+    site_digest: str = ""
     chain: str = ""
     needs_newline: bool = False
     warnings: list[str] = field(default_factory=list[str])
@@ -98,6 +99,8 @@ def _take(kept: Kept | None, record: Record) -> Kept:
             kept.steps += 1
         case "turn":
             kept.turns += 1
+        case "site":
+            kept.site_digest = record["digest"]
         case _:
             entry = records.to_entry(record)
             if entry is not None:

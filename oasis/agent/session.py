@@ -42,6 +42,7 @@ class Session:
         self.new_tokens = 0
         self.steps = 0
         self.turns = 0
+        self.site_digest = ""
         self._lock = lock
         self._chain = chain
         self._file = path.open("ab")
@@ -103,7 +104,7 @@ class Session:
             lock.release()
             raise
         session.usage, session.last_usage, session.new_tokens = kept.usage, kept.last_usage, kept.new_tokens
-        session.steps, session.turns = kept.steps, kept.turns
+        session.steps, session.turns, session.site_digest = kept.steps, kept.turns, kept.site_digest
         session._about = {key: value for key, value in kept.epoch.items() if key in _ABOUT_EPOCH}
         if kept.needs_newline:
             session._file.write(b"\n")
@@ -142,6 +143,15 @@ class Session:
         """Write what a compaction cost."""
         record = as_json(event)
         self._write({"kind": record.pop("event"), **record})
+
+    def note_site(self, path: Path, digest: str) -> None:
+        """Write which site file the session is held to: `digest` is the SHA-256 of its bytes, in hex."""
+        self.site_digest = digest
+        self._write({"kind": "site", "path": str(path), "digest": digest})
+
+    def note_audit(self, path: Path, count: int, digest: str) -> None:
+        """Write how far the audit file has come: so many lines, and the chain after the last one."""
+        self._write({"kind": "audit", "path": str(path), "count": count, "digest": digest})
 
     def start_call(self, call: ToolCall) -> None:
         """Write that a tool is about to run."""

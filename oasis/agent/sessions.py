@@ -47,6 +47,22 @@ def about(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], record) if isinstance(record, dict) else {}
 
 
+def audited(audit: Path) -> list[tuple[int, str]]:
+    """How far the sessions on this machine have seen `audit` come: (lines, digest of the chain after them)."""
+    return [seen for path in session_files() for seen in _audited(path, audit)]
+
+
+def _audited(path: Path, audit: Path) -> Iterator[tuple[int, str]]:
+    with path.open("rb") as file:
+        for line in file:
+            if not line.startswith(b'{"kind":"audit"'):
+                continue
+            with contextlib.suppress(ValueError, KeyError):
+                record = json.loads(line)
+                if Path(record["path"]) == audit:
+                    yield int(record["count"]), str(record["digest"])
+
+
 def first_task(kept: Kept) -> str:
     """What the person asked first."""
     epochs = [*kept.earlier, kept.items]

@@ -5,6 +5,7 @@ import atexit
 import contextlib
 import os
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
 from oasis.tools import output, process
 from oasis.tools.clip import clip_line, one_line, visible
+from oasis.tools.isolation import Isolation
 from oasis.tools.workspace import Workspace
 
 DEFAULT_TIMEOUT_S = 120
@@ -25,7 +27,13 @@ _LOOK_S = 0.1
 _MISREAD = re.compile(r"[\x00\x08\x0c]")
 
 
-def tool(workspace: Workspace, max_output_bytes: int = MAX_OUTPUT_BYTES) -> Tool:
+def tool(
+    workspace: Workspace,
+    max_output_bytes: int = MAX_OUTPUT_BYTES,
+    isolation: Callable[[], Isolation | None] = lambda: None,
+) -> Tool:
+    """The tool; where `isolation` gives one, its commands have no network, and cannot write what no tool may write."""
+
     async def preview(arguments: Arguments) -> Preview:
         command = arguments["command"]
         if not command.strip():
@@ -40,8 +48,11 @@ def tool(workspace: Workspace, max_output_bytes: int = MAX_OUTPUT_BYTES) -> Tool
     async def run(arguments: Arguments) -> Outcome:
         limit_s = min(arguments.get("timeout_s", DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S)
         raw = _new_file(workspace.spill)
+        argv = [*process.shell(), arguments["command"]]
+        if isolated := isolation():
+            argv = isolated.wrapped(argv, workspace.protected)
         try:
-            ended = await _run(arguments["command"], workspace.root, raw, limit_s, max_output_bytes)
+            ended = await _run(argv, workspace.root, raw, limit_s, max_output_bytes)
         except BaseException:
             raw.unlink(missing_ok=True)
             raise
@@ -88,13 +99,12 @@ def _make_room(folder: Path) -> None:
                 file.unlink()
 
 
-async def _run(command: str, folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:
+async def _run(argv: Sequence[str], folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:
     """Run until the shell exits; what it leaves in the background may go on and does not hold us."""
     with raw.open("ab") as sink:
         try:
             child = await asyncio.create_subprocess_exec(
-                *process.shell(),
-                command,
+                *argv,
                 cwd=folder,
                 env=process.quiet(os.environ),
                 stdin=asyncio.subprocess.DEVNULL,

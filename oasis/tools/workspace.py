@@ -53,6 +53,11 @@ class Workspace:
         self._protected = (self.root / "oasis.toml", *(path.resolve() for path in protected))
         self._seen: dict[Path, _Seen] = {}
 
+    @property
+    def protected(self) -> tuple[Path, ...]:
+        """What no tool may write."""
+        return self._protected
+
     def shown(self, path: Path) -> str:
         """The path as the model writes it: relative to the project with forward slashes where it is inside."""
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
@@ -156,7 +161,7 @@ class Workspace:
             return "a colon names a hidden stream of a file"
         folded = _folded(path)
         if any(folded.is_relative_to(_folded(kept)) for kept in self._protected):
-            return "Oasis' settings, rules and sessions belong to the engineer"
+            return "Oasis' settings, rules, sessions, site and audit files belong to the engineer"
         return ""
 
     def _neighbours(self, path: Path) -> str:

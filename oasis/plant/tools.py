@@ -1,0 +1,138 @@
+"""The tools a model has for a plant, made from the chosen packs' drivers: the same for every protocol.
+
+`plant_scan` and `plant_read` are free. `plant_write` exists only with a site file, and what it sends is a plan that was
+approved.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from oasis.core.front_matter import tool_spec
+from oasis.core.items import Status
+from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool, ToolSpec
+from oasis.errors import ToolFault
+from oasis.plant import render
+from oasis.plant.connections import Connections
+from oasis.plant.driver import Budget, Effect
+from oasis.plant.site import Site, Tag
+from oasis.plant.values import Point, Reading
+from oasis.resources import text
+
+if TYPE_CHECKING:
+    from oasis.plant.writer import Writer, Written
+
+MOST_ITEMS = 200
+MOST_SECONDS = 600.0
+INTERVAL_S = 0.5
+_STATUS = {Effect.WRITTEN: Status.OK, Effect.UNKNOWN: Status.UNKNOWN}
+
+
+def plant_tools(
+    connections: Connections, words: Sequence[str], site: Site | None = None, writer: "Writer | None" = None
+) -> tuple[Tool, ...]:
+    """The tools, those that a site file adds last. `words`: what each pack says of its URLs, items and skills."""
+    tags = site.tags if site else {}
+    reading = (_scan(connections), _read(connections, words, tags))
+    return (*reading, _write(writer)) if writer else reading
+
+
+def _scan(connections: Connections) -> Tool:
+    async def preview(arguments: Arguments) -> Preview:
+        driver = connections.open(arguments["url"])
+        return Preview(f"Scan {driver.url}", driver.url, "\n".join(arguments.get("items", ())))
+
+    async def run(arguments: Arguments) -> Outcome:
+        driver = connections.open(arguments["url"])
+        given = {"seconds": min(arguments["seconds"], MOST_SECONDS)} if "seconds" in arguments else {}
+        budget = Budget(**given)
+        done = await driver.scan(_items(arguments.get("items", ())), budget)
+        return Outcome(render.scan(driver.url, done, budget.spent))
+
+    return Tool(_spec("plant_scan"), Risk.READ, preview, run)
+
+
+def _read(connections: Connections, words: Sequence[str], tags: Mapping[str, Tag]) -> Tool:
+    async def preview(arguments: Arguments) -> Preview:
+        where = arguments.get("url", "by tag")
+        items = _items(arguments["items"])
+        _grouped(connections, tags, arguments.get("url", ""), items)
+        return Preview(f"Read {', '.join(items)[:100]} ({where})", where)
+
+    async def run(arguments: Arguments) -> Outcome:
+        groups = _grouped(connections, tags, arguments.get("url", ""), _items(arguments["items"]))
+        seconds = min(arguments.get("watch_s", 0.0), MOST_SECONDS)
+        parts: list[str] = []
+        for url, points in groups.items():
+            if seconds:
+                parts.append(await _watched(connections, url, points, seconds / len(groups)))
+            else:
+                parts.append(render.readings(url, await connections.open(url).read(points)))
+        return Outcome("\n".join(parts))
+
+    spec = _spec("plant_read")
+    spec = replace(spec, description="\n".join([spec.description, *words]))
+    return Tool(spec, Risk.READ, preview, run)
+
+
+def _write(writer: "Writer") -> Tool:
+    async def preview(arguments: Arguments) -> Preview:
+        plan = await writer.plan(arguments["tag"], arguments["value"])
+        return Preview(plan.title, plan.tag.name, plan.body, token=plan.token)
+
+    async def run(arguments: Arguments) -> Outcome:
+        raise ToolFault("A write is sent only as an approved plan; nothing was sent.")
+
+    async def actuate(token: str, by: str) -> Outcome:
+        written = await writer.carry_out(token, by)
+        return Outcome(spelled_outcome(written), _STATUS.get(written.effect, Status.ERROR))
+
+    return Tool(_spec("plant_write"), Risk.ACTUATE, preview, run, actuate)
+
+
+def spelled_outcome(written: "Written") -> str:
+    """What became of a write, for a model."""
+    return written.words
+
+
+async def _watched(connections: Connections, url: str, points: Sequence[Point], seconds: float) -> str:
+    """The first values and each change. Bounded; how many changes were left out is said."""
+    seen: list[Reading] = []
+    more = 0
+    async for reading in connections.open(url).watch(points, seconds, INTERVAL_S):
+        if len(seen) < render.MOST_LINES:
+            seen.append(reading)
+        else:
+            more += 1
+    note = f"first values, then {len(seen) + more - len(points)} changes in {seconds:g} s"
+    return render.readings(url, seen, note + (f", {more} of them left out" if more else ""))
+
+
+def _items(items: Sequence[str]) -> list[str]:
+    if len(items) > MOST_ITEMS:
+        raise ToolFault(f"{len(items)} items are more than {MOST_ITEMS} in one call. Ask for ranges, or in parts.")
+    return [item.strip() for item in items if item.strip()]
+
+
+def _grouped(
+    connections: Connections, tags: Mapping[str, Tag], url: str, items: Sequence[str]
+) -> dict[str, list[Point]]:
+    """The points of each endpoint, in order. A tag's name stands for its endpoint and point."""
+    groups: dict[str, list[Point]] = {}
+    for item in items:
+        if tag := tags.get(item):
+            where, point = connections.open(tag.url).url, tag.point
+        elif url:
+            driver = connections.open(url)
+            where, point = driver.url, driver.point(item)
+        else:
+            known = f"Tags: {', '.join(sorted(tags)[:40])}." if tags else "There is no site file, so no tags."
+            raise ToolFault(f"{item[:100]!r} is no tag, and no url was given. {known}")
+        groups.setdefault(where, []).append(point)
+    if not groups:
+        raise ToolFault("No item was given; nothing was read.")
+    return groups
+
+
+def _spec(name: str) -> ToolSpec:
+    return tool_spec(name, text(f"plant/{name}.md"))

@@ -1,0 +1,80 @@
+"""Commands of a session with a pack: no network, no serial line, nothing written that no tool may write."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oasis.tools import isolation as isolation_module
+from oasis.tools.isolation import Isolation, isolation, why_none
+
+here = isolation()
+isolated = pytest.mark.skipif(here is None, reason=why_none())
+
+
+def run(command: str, *read_only: Path) -> subprocess.CompletedProcess[str]:
+    assert here
+    argv = here.wrapped(["bash", "-c", command], read_only)
+    return subprocess.run(argv, check=False, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
+
+
+@isolated
+def test_a_command_reaches_no_listener_of_this_machine():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        port = listener.getsockname()[1]
+        said = run(f"echo x > /dev/tcp/127.0.0.1/{port} && echo reached")
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    assert "reached" not in said.stdout
+
+
+@isolated
+def test_a_command_talks_to_itself_over_loopback():
+    code = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); "
+        "c = socket.create_connection(s.getsockname()); print('through')"
+    )
+    assert run(f'{sys.executable} -c "{code}"').stdout == "through\n"
+
+
+@isolated
+def test_a_protected_file_cannot_be_changed_removed_or_uncovered(tmp_path: Path):
+    kept = tmp_path / "plant.toml"
+    kept.write_text("as it was")
+    run(
+        f"cd {tmp_path}; echo x > plant.toml; rm -f plant.toml; mv plant.toml other; umount {kept}; echo x > plant.toml",
+        kept,
+    )
+    assert kept.read_text() == "as it was"
+
+
+@isolated
+def test_everything_else_can_be_written(tmp_path: Path):
+    assert run(f"echo yes > {tmp_path}/made; exit 3").returncode == 3
+    assert (tmp_path / "made").read_text() == "yes\n"
+
+
+@isolated
+def test_a_path_with_spaces_and_quotes_is_protected(tmp_path: Path):
+    kept = tmp_path / 'it\'s a "plant" $(x).toml'
+    kept.write_text("as it was")
+    assert run(f'cd {tmp_path}; for f in *; do echo x > "$f"; done; echo ran', kept).stdout == "ran\n"
+    assert kept.read_text() == "as it was"
+
+
+def test_bubblewrap_shares_no_network_and_binds_what_is_protected(tmp_path: Path):
+    kept = tmp_path / "plant.toml"
+    kept.touch()
+    argv = Isolation("", "bwrap").wrapped(["true"], [kept, tmp_path / "missing"])
+    assert argv[:1] + argv[-2:] == ["bwrap", "--", "true"]
+    assert "--unshare-net" in argv
+    assert ["--ro-bind", str(kept), str(kept)] == argv[argv.index("--ro-bind") : argv.index("--ro-bind") + 3]
+    assert str(tmp_path / "missing") not in argv
+
+
+def test_where_there_is_none_it_says_why(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(isolation_module, "isolation", lambda: None)
+    assert why_none()
