@@ -1,5 +1,6 @@
 """The sessions on this machine: found, listed, exported, removed."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterator
