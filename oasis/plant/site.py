@@ -1,7 +1,7 @@
 """The site file: what a plant's tags are and what may be written, in the user's own words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from oasis.plant.values import Point, Value, spelled
@@ -46,10 +46,14 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A site file as it was when the session began. `digest` is the SHA-256 of its bytes, in hex."""
+    """A site file as it was when the session began. `digest` is the SHA-256 of its bytes, in hex.
+
+    `endpoints` are canonical URLs by name, `identities` what the device must say it is, by URL, where that is given.
+    """
 
     path: Path
     digest: str
     name: str
     endpoints: Mapping[str, str]
     tags: Mapping[str, Tag]
+    identities: Mapping[str, str] = field(default_factory=dict[str, str])
