@@ -1,0 +1,34 @@
+"""CoE of one slave: the service number of a request leads to the SDO server or to SDO information."""
+
+import struct
+from collections.abc import Callable
+
+from oasis_ethercat.simulator.objects import Objects
+from oasis_ethercat.simulator.sdo import SdoServer
+from oasis_ethercat.simulator.sdo_information import SdoInformation
+
+_SDO_REQUEST, _SDO_RESPONSE, _SDO_INFORMATION = 2, 3, 8
+
+
+class Coe:
+    """Give `answer` to a mailbox; `before` brings the values up to now."""
+
+    def __init__(self, objects: Objects, message_bytes: int, before: Callable[[], None]) -> None:
+        self.sdo = SdoServer(objects, message_bytes)
+        self._information = SdoInformation(objects, message_bytes)
+        self._before = before
+
+    def answer(self, request: bytes) -> list[bytes]:
+        """The replies to one CoE request."""
+        service = struct.unpack_from("<H", request)[0] >> 12
+        self._before()
+        if service == _SDO_INFORMATION:
+            return [_framed(_SDO_INFORMATION, reply) for reply in self._information.answer(request[2:])]
+        if service == _SDO_REQUEST:
+            replies = self.sdo.answer(request[2:])
+            return [_framed(_SDO_REQUEST if reply[0] == 0x80 else _SDO_RESPONSE, reply) for reply in replies]
+        return []
+
+
+def _framed(service: int, reply: bytes) -> bytes:
+    return struct.pack("<H", service << 12) + reply
