@@ -1,4 +1,4 @@
-"""The sessions on this machine: found, listed, exported, removed."""
+"""The sessions on this machine: found, listed, removed."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from oasis.agent.folders import sessions_folder, undo_folder
 from oasis.agent.kept import Kept
-from oasis.core.items import Assistant, Item, Notice, ToolOutput, User
+from oasis.core.items import User
 from oasis.errors import SessionFault
 
 
@@ -75,36 +75,3 @@ def remove(path: Path) -> None:
     path.unlink()
     shutil.rmtree(undo_folder() / path.stem, ignore_errors=True)
     path.with_suffix(".lock").unlink(missing_ok=True)
-
-
-def as_markdown(kept: Kept) -> Iterator[str]:
-    """The session as a document for people, a block at a time."""
-    yield f"# Session {kept.about['id']}\n\nProject {kept.about['project']}, begun {kept.about['created']}.\n"
-    for number, items in enumerate([*kept.earlier, kept.items]):
-        if number:
-            yield f"\n# After compaction {number}\n"
-        for item in items:
-            yield _block(item)
-
-
-def _block(item: Item) -> str:
-    match item:
-        case User():
-            return f"\n## User\n\n{item.text}\n"
-        case Notice():
-            return f"\n## Notice\n\n{item.text}\n"
-        case ToolOutput():
-            return f"\n### Output of {item.name} ({item.status})\n\n{_fenced(item.text)}\n"
-        case Assistant():
-            thought = (
-                f"\n<details><summary>Reasoning</summary>\n\n{item.reasoning}\n</details>\n" if item.reasoning else ""
-            )
-            calls = "".join(f"\nCall {call.name}:\n\n{_fenced(call.arguments)}\n" for call in item.calls)
-            return f"\n## Model\n{thought}\n{item.text}\n{calls}"
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"

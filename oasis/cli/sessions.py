@@ -53,27 +53,26 @@ def sessions(
 
 @app.command()
 def show(name: Name = "last") -> None:
-    """Print a session as text."""
+    """Print a session as text, with what it cost."""
     from oasis.ui.clean import clean
 
-    for block in _document(name):
-        typer.echo(clean(block), nl=False)
+    typer.echo(clean(_document(name, as_json=False)), nl=False)
 
 
 @app.command()
 def export(
     name: Name = "last",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A file; default: standard output.")] = None,
+    json: AsJson = False,
 ) -> None:
-    """Write a session as Markdown."""
-    text = "".join(_document(name))
+    """Write a session as Markdown or JSON. What looks like a secret is left out; look through it all the same."""
+    text = _document(name, as_json=json)
     if output is None:
         sys.stdout.write(text)
         return
-    from oasis.core.sound import sound
-    from oasis.tools.atomic import replace
+    from oasis.agent.export import save
 
-    replace(output.resolve(), sound(text).encode(), str(output))
+    save(output.resolve(), text, overwrite=True)
     typer.echo(f"Wrote {output}.", err=True)
 
 
@@ -92,11 +91,13 @@ def rm(names: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of 
         typer.echo(f"Removed {path.stem}.")
 
 
-def _document(name: str) -> list[str]:
-    from oasis.agent.kept import load
-    from oasis.agent.sessions import as_markdown, find_session
+def _document(name: str, *, as_json: bool) -> str:
+    import os
 
-    kept = load(find_session(name, Path.cwd()), to_show=True)
-    for warning in kept.warnings:
-        typer.echo(warning, err=True)
-    return list(as_markdown(kept))
+    from oasis.agent.export import as_json as json_document
+    from oasis.agent.export import as_markdown
+    from oasis.agent.masking import known_secrets
+    from oasis.agent.sessions import find_session
+
+    write = json_document if as_json else as_markdown
+    return write(find_session(name, Path.cwd()), known_secrets(os.environ))
