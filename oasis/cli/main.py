@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 COMMANDS = (
     "run",
+    "lab",
     "sessions",
     "doctor",
     "models",
