@@ -1,0 +1,262 @@
+"""One server's connection, held by one task of its own from its start to its end.
+
+The SDK's clients are made of task groups, which must be left by the task that entered them: `_hold` is that task.
+Requests may come from any task.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
+
+import anyio
+import mcp_types as types
+from mcp import ClientSession, MCPError
+from mcp.client._transport import TransportStreams
+from pydantic import ValidationError
+
+from oasis import __version__
+from oasis.errors import ToolFault
+from oasis.tools.mcp.allowance import Allowance
+from oasis.tools.mcp.counted import Counted
+from oasis.tools.mcp.offers import Listed
+from oasis.tools.mcp.plain import plain
+from oasis.tools.mcp.server import Server
+from oasis.tools.mcp.stdio import stdio
+from oasis.tools.mcp.web import web
+
+MAX_PAGES = 50
+MAX_LISTED = 1_000
+MAX_RELISTS = 50
+MAX_RESTARTS = 3
+CLOSE_S = 3.0
+_MAX_FAULT_CHARS = 400
+_NO_HANDSHAKE = (types.UNSUPPORTED_PROTOCOL_VERSION, types.METHOD_NOT_FOUND)
+_ENDED = "Session terminated"
+
+
+class Died(ToolFault):
+    """The server ended while a call ran: whether the call took effect is unknown."""
+
+
+class Connection:
+    """A server that is running, or was: a call to one that is gone starts it again, once."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.listed: list[Listed] = []
+        self._session: ClientSession | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._allowance = Allowance()
+        self._starting = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._is_closed = False
+        self._has_changed = False
+        self._relists = 0
+        self._restarts = 0
+        self._why: list[str] = []
+
+    async def start(self) -> ClientSession:
+        """Start the server and take its list of tools. Raises ToolFault, in words, where that fails."""
+        ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._hold(ready), name=f"mcp {self.server.name}")
+        try:
+            return await ready
+        except asyncio.CancelledError:
+            self._task.cancel()
+            raise
+
+    async def close(self) -> None:
+        """End the server. Returns when it is gone; after CLOSE_S it is not waited for politely."""
+        self._is_closed = True
+        self._wake.set()
+        if self._task is None:
+            return
+        if self._session is None:
+            self._task.cancel()
+        await asyncio.wait([self._task], timeout=CLOSE_S)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        """Run a tool. A cancelled or timed-out call is cancelled at the server too.
+
+        Raises Died, and ToolFault for everything else that goes wrong.
+        """
+        session = await self._live()
+        self._allowance.renew()
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        request = types.CallToolRequest(params=params)
+        try:
+            # Not session.call_tool: it checks the result by the server's own schema, whose `pattern` would run here.
+            result = await session.send_request(
+                request, types.CallToolResult, request_read_timeout_seconds=self.server.timeout_s
+            )
+        except MCPError as error:
+            raise await self._fault(error) from error
+        except (ValidationError, RuntimeError) as error:
+            raise ToolFault(
+                f"The MCP server {self.server.name} answered with no tool result. It may be broken."
+            ) from error
+        self._restarts = 0
+        return result
+
+    async def live(self) -> None:
+        """Have the server running, started again where it is gone. Raises ToolFault where it cannot be."""
+        await self._live()
+
+    async def _live(self) -> ClientSession:
+        async with self._starting:
+            if self._session is not None:
+                return self._session
+            if self._is_closed:
+                raise ToolFault(f"The MCP server {self.server.name} was closed with the session.")
+            if self._restarts >= MAX_RESTARTS:
+                raise ToolFault(
+                    f"The MCP server {self.server.name} is gone{self._because()} and was started {MAX_RESTARTS} times "
+                    "in vain; it is not started again. Go on without it, and tell the user."
+                )
+            self._restarts += 1
+            if self._task is not None:
+                await asyncio.gather(self._task, return_exceptions=True)
+            return await self.start()
+
+    async def _fault(self, error: MCPError) -> ToolFault:
+        name = self.server.name
+        if error.code == types.REQUEST_TIMEOUT:
+            return ToolFault(
+                f"The MCP server {name} did not answer within {self.server.timeout_s:g} s. The call was cancelled; it "
+                "may have had part of its effect."
+            )
+        if error.code == types.CONNECTION_CLOSED or error.message == _ENDED:
+            await self._gone()
+            return Died(
+                f"The MCP server {name} ended while this ran{self._because()}. Whether it took effect is unknown: "
+                "check before repeating it. The next call starts the server again."
+            )
+        return ToolFault(f"The MCP server {name} refused: {plain(error.message, _MAX_FAULT_CHARS)}")
+
+    async def _gone(self) -> None:
+        """Leave a connection that is of no more use, so that the next call makes another."""
+        if self._task is not None:
+            self._session = None
+            self._wake.set()
+            await asyncio.wait([self._task], timeout=CLOSE_S)
+
+    def _because(self) -> str:
+        return f" ({plain(self._why[0], _MAX_FAULT_CHARS)})" if self._why else ""
+
+    async def _hold(self, ready: asyncio.Future[ClientSession]) -> None:
+        """The whole life of one connection."""
+        self._allowance, self._why = Allowance(), []
+        self._wake.clear()
+        try:
+            async with self._streams() as (incoming, outgoing):
+                counted = Counted(incoming, self._allowance, self._why, self._lost)
+                async with ClientSession(
+                    counted,
+                    outgoing,
+                    message_handler=self._hear,
+                    client_info=types.Implementation(name="oasis", version=__version__),
+                ) as session:
+                    await self._begin(session, ready)
+                    await self._serve(session)
+        except Exception as error:
+            self._why.append(_words(error))
+            if not ready.done():
+                ready.set_exception(ToolFault(self._no_start(error)))
+        finally:
+            self._session = None
+            if not ready.done():
+                ready.cancel()
+
+    def _streams(self) -> contextlib.AbstractAsyncContextManager[TransportStreams]:
+        if self.server.command:
+            return stdio(self.server, self._allowance, self._why)
+        return web(self.server, self._allowance)
+
+    async def _begin(self, session: ClientSession, ready: asyncio.Future[ClientSession]) -> None:
+        """Agree on the protocol, list the tools. The time-out is told before a hanging server is ended."""
+        try:
+            with anyio.fail_after(self.server.start_s):
+                try:
+                    await session.initialize()
+                except MCPError as error:
+                    if error.code not in _NO_HANDSHAKE:
+                        raise
+                    await session.discover()
+                self.listed = await _list(session)
+        except Exception as error:
+            if not ready.done():
+                ready.set_exception(ToolFault(self._no_start(error)))
+            raise
+        self._session = session
+        if not ready.done():
+            ready.set_result(session)
+
+    def _no_start(self, error: Exception) -> str:
+        name = self.server.name
+        if isinstance(error, TimeoutError):
+            return f"MCP server {name} did not start within {self.server.start_s:g} s ({self.server.place})."
+        why = self._why[0] if self._why and _is_closed(error) else _words(error)
+        return f"MCP server {name} did not start ({self.server.place}): {plain(why, _MAX_FAULT_CHARS)}."
+
+    async def _serve(self, session: ClientSession) -> None:
+        """Stay until the connection is lost, given up or closed; take a changed list when it is announced."""
+        while self._session is session and not self._is_closed:
+            await self._wake.wait()
+            self._wake.clear()
+            if self._has_changed and self._session is session and self._relists < MAX_RELISTS:
+                self._has_changed = False
+                self._relists += 1
+                with contextlib.suppress(MCPError, ValidationError, RuntimeError, TimeoutError):
+                    with anyio.fail_after(self.server.start_s):
+                        self.listed = await _list(session)
+
+    async def _hear(self, message: object) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._has_changed = True
+            self._wake.set()
+
+    def _lost(self) -> None:
+        self._session = None
+        self._wake.set()
+
+
+async def _list(session: ClientSession) -> list[Listed]:
+    """All pages of the server's list, MAX_LISTED tools at most."""
+    return [tool async for tool in _tools(session)][:MAX_LISTED]
+
+
+async def _tools(session: ClientSession) -> AsyncIterator[Listed]:
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        page = await session.list_tools(params=types.PaginatedRequestParams(cursor=cursor) if cursor else None)
+        for tool in page.tools:
+            yield Listed(tool.name, tool.description or tool.title or "", tool.input_schema)
+        cursor = page.next_cursor
+        if not cursor:
+            return
+
+
+def _leaf(error: BaseException) -> BaseException:
+    """The first fault inside the groups that task groups make."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+def _is_closed(error: BaseException) -> bool:
+    leaf = _leaf(error)
+    return isinstance(leaf, MCPError) and leaf.code == types.CONNECTION_CLOSED
+
+
+def _words(error: BaseException) -> str:
+    leaf = _leaf(error)
+    if isinstance(leaf, FileNotFoundError):
+        return "there is no such program"
+    if isinstance(leaf, OSError) and leaf.strerror:
+        return leaf.strerror
+    if isinstance(leaf, ValidationError):
+        return "its answer is not what the protocol says"
+    return str(leaf) or type(leaf).__name__
