@@ -59,7 +59,8 @@ def test_without_anything_there_are_defaults(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["server", "model", "api_key", "allow", "hooks", "mcp", "rules", "context", "max_steps"]
+    "key",
+    ["server", "model", "api_key", "allow", "deny", "mode", "editor", "hooks", "mcp", "rules", "context", "max_steps"],
 )
 def test_a_projects_file_may_not_set_what_is_the_users(key: str, user: Path, project: Path) -> None:
     (project / "oasis.toml").write_text(f'{key} = "x"')
@@ -133,3 +134,42 @@ def test_a_server_by_flag_sets_the_users_model_file_aside(user: Path, project: P
 
 def test_every_setting_says_what_it_is() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description and name != "secret"] == []
+
+
+def test_mcp_servers_and_hooks_are_tables(user: Path, project: Path) -> None:
+    user.write_text(
+        '[mcp.cad]\ncommand = ["cad-mcp", "--stdio"]\nenv = { CAD_TOKEN = "top-secret" }\nread_only = ["list"]\n'
+        '[mcp.docs]\nurl = "http://127.0.0.1:9000/mcp"\ntimeout_s = 5\n'
+        '[[hooks]]\nevent = "after_tool"\ncommand = ["st-format"]\ntools = ["edit", "write"]\n'
+    )
+    settings = load(project, {})
+    assert settings.mcp["cad"].command == ["cad-mcp", "--stdio"]
+    assert settings.mcp["cad"].env["CAD_TOKEN"].get_secret_value() == "top-secret"
+    assert settings.mcp["docs"].timeout_s == 5
+    assert (settings.hooks[0].event, settings.hooks[0].tools) == ("after_tool", ["edit", "write"])
+    assert "top-secret" not in f"{settings!r} {settings.model_dump_json()}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[mcp.cad]\ncomand = ["x"]', r"`comand` of `mcp\.cad` in .* is no setting\. Did you mean `command`\?"),
+        ('[mcp.cad]\ncommand = ["x"]\nurl = "http://a"', r"`mcp\.cad` .*either `command` or `url` is needed"),
+        ("[mcp.cad]", r"`mcp\.cad` .*either `command` or `url` is needed"),
+        ('[[hooks]]\nevent = "turn"\ncommand = ["x"]', r"`hooks\.0\.event` in .* cannot be used: .*'turn_end'"),
+        ('[[hooks]]\nevent = "turn_end"\ncommand = "x; y"', r"`hooks\.0\.command` in .* cannot be used"),
+        ('[[hooks]]\nevent = "turn_end"\ncommand = []', r"`hooks\.0\.command` in .* cannot be used"),
+        ('mode = "yolo"', r"`mode` in .* cannot be used \('yolo'\): .*'read_only', 'ask' or 'accept_edits'"),
+    ],
+)
+def test_a_table_that_does_not_fit_names_its_key(text: str, said: str, user: Path, project: Path) -> None:
+    user.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        load(project, {})
+
+
+def test_a_secret_in_a_table_that_does_not_fit_is_not_printed(user: Path, project: Path) -> None:
+    user.write_text('[mcp.cad]\nenv = { A = "top-secret" }\nheaders = { B = 987654 }\ncommand = ["x"]')
+    with pytest.raises(ConfigError) as caught:
+        load(project, {})
+    assert "top-secret" not in str(caught.value) and "987654" not in str(caught.value)
