@@ -1,30 +1,62 @@
 """What goes wrong on Modbus, in words."""
 
+from oasis.errors import ToolFault
+from oasis_modbus.endpoint import Endpoint
+
 # Modbus Application Protocol V1.1b3, section 7.
 EXCEPTIONS = {
-    1: ("illegal function", "the device does not offer this table; try another table"),
+    1: ("illegal function", "the device does not offer this table or function; try another table"),
     2: (
         "illegal data address",
-        "one of the addresses does not exist there; ask for fewer, or check whether the document counts from 1 "
-        "(document 40001 is wire address 0)",
+        "the address does not exist there; check whether the document counts from 1 (40001 is wire address 0)",
     ),
-    3: ("illegal data value", "the device does not accept this count; ask for fewer, or for whole values only"),
+    3: ("illegal data value", "the device does not accept this count or value"),
     4: ("device failure", "the device could not do it; look at the device itself"),
     5: ("acknowledge", "the device needs longer; read again in a while"),
-    6: (
-        "device busy",
-        "it is serving someone else; wait before reading again, and read more registers with fewer calls",
-    ),
+    6: ("device busy", "it is serving someone else; wait, and read more registers with fewer calls"),
     8: ("memory parity error", "the device found its memory faulty; look at the device itself"),
-    10: (
-        "gateway path unavailable",
-        "the gateway has no way to this unit; check the unit number and the gateway's set-up",
-    ),
+    10: ("gateway path unavailable", "the gateway has no way to this unit; check the unit number and its set-up"),
     11: (
         "gateway target did not respond",
         "the gateway is there, the unit behind it is silent: wrong unit number, no power, wiring, or line settings",
     ),
 }
+
+
+class LinkFault(ToolFault):
+    """The wire, not the device's answer, was at fault. `is_sent`: whether the request may have reached the device."""
+
+    def __init__(self, message: str, is_sent: bool) -> None:
+        super().__init__(message)
+        self.is_sent = is_sent
+
+
+class Unreachable(LinkFault):
+    """There is no connection; nothing was sent."""
+
+
+class Silent(LinkFault):
+    """No reply within the time."""
+
+
+class Broken(LinkFault):
+    """The connection ended before the reply was whole. `is_idle`: before any byte of it came."""
+
+    def __init__(self, message: str, is_idle: bool) -> None:
+        super().__init__(message, is_sent=True)
+        self.is_idle = is_idle
+
+
+class Garbled(LinkFault):
+    """What came is no Modbus reply, or its checksum is wrong."""
+
+
+class Strange(LinkFault):
+    """A whole reply, but not to this request: another unit, transaction or function. `unit` sent it."""
+
+    def __init__(self, message: str, unit: int) -> None:
+        super().__init__(message, is_sent=True)
+        self.unit = unit
 
 
 def exception(code: int) -> str:
@@ -33,23 +65,75 @@ def exception(code: int) -> str:
     return f"exception 0x{code:02X} ({name}): {advice}"
 
 
-def unreachable(where: str) -> str:
-    return (
-        f"No connection to {where}: nothing listens there, a firewall is between, or the device takes no "
-        "further client (many allow one to four). Check address and port; nothing was read."
+def unreachable(endpoint: Endpoint, why: str = "") -> Unreachable:
+    """`why` is what the system said."""
+    said = f" ({why})" if why else ""
+    if endpoint.is_serial:
+        return Unreachable(
+            f"The serial port {endpoint.host} could not be opened{said}: it is not there, another program has it, or "
+            "this user may not use it (on Linux: group dialout). Check the name and the cable; nothing was sent.",
+            False,
+        )
+    return Unreachable(
+        f"No connection to {endpoint.gateway}{said}: nothing listens there, a firewall is between, or the device takes "
+        "no further client (many allow one to four). Check address and port; nothing was sent.",
+        False,
     )
 
 
-def silent(where: str, unit: int, timeout_s: float) -> str:
+def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"") -> Silent:
+    if received:
+        return Silent(
+            f"{endpoint.gateway} sent only {len(received)} bytes of a reply within {timeout_s:g} s "
+            f"({received[:32].hex(' ')}) and then nothing. They are not used.",
+            True,
+        )
     other = " Unit 255 is silent on many devices: try 1." if unit == 255 else ""
-    return (
-        f"{where} took the connection and did not answer within {timeout_s:g} s: wrong unit number, or the unit is off."
-        f"{other} Nothing was read."
+    if endpoint.has_rtu_frames:
+        other += " On a serial line, wrong baud rate, parity or swapped A and B wires look the same."
+    return Silent(
+        f"{endpoint.gateway} did not answer for unit {unit} within {timeout_s:g} s: wrong unit number, or the unit is "
+        f"off.{other}",
+        True,
     )
 
 
-def other_unit(asked: int, answered: int) -> str:
-    return (
+def broken(endpoint: Endpoint, received: bytes = b"") -> Broken:
+    if not received:
+        return Broken(f"{endpoint.gateway} closed the connection without a reply.", True)
+    return Broken(
+        f"{endpoint.gateway} closed the connection in the middle of a reply ({len(received)} bytes came: "
+        f"{received[:32].hex(' ')}). They are not used.",
+        False,
+    )
+
+
+def garbled(endpoint: Endpoint, received: bytes, why: str) -> Garbled:
+    return Garbled(
+        f"{endpoint.gateway} sent something that is not a Modbus reply ({why}): {received[:32].hex(' ')}. It is not "
+        "used.",
+        True,
+    )
+
+
+def other_unit(asked: int, answered: int) -> Strange:
+    return Strange(
         f"Asked unit {asked}, and unit {answered} answered. The reply is not used: it may be another device's values. "
-        f"Check which units this gateway serves, or ask unit {answered} if that is the one meant."
+        f"Check which units this gateway serves, or ask unit {answered} if that is the one meant.",
+        answered,
+    )
+
+
+def other_transaction(endpoint: Endpoint, asked: int, answered: int, unit: int) -> Strange:
+    return Strange(
+        f"{endpoint.gateway} answered transaction {answered} where {asked} was asked. The reply is not used: it may "
+        "hold values of another request. Another client may share this gateway's connection, or it mixes replies up.",
+        unit,
+    )
+
+
+def other_function(asked: int, answered: int, unit: int) -> Strange:
+    return Strange(
+        f"Asked function {asked:02d}, and a reply to function {answered:02d} came. It is not used.",
+        unit,
     )

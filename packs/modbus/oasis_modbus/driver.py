@@ -1,0 +1,66 @@
+"""The Modbus driver: one unit of a device, or a whole gateway to scan."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from oasis.errors import ToolFault
+from oasis.plant.driver import Budget, Scan, Sent
+from oasis.plant.plan import ApprovedWrite, Frame
+from oasis.plant.values import Point, Reading, Value
+from oasis_modbus import endpoint, grammar, identify, writes
+from oasis_modbus.link import Link, release, shared
+from oasis_modbus.reader import Reader
+from oasis_modbus.units import PAUSES_S, Unit
+from oasis_modbus.watching import changes
+
+
+class ModbusDriver:
+    """Reads, watches and writes one unit. It connects when first used and keeps the connection.
+
+    Units behind one host and port, or on one serial line, share it and are asked one after another.
+    """
+
+    def __init__(self, url: str, pauses_s: Sequence[float] = PAUSES_S) -> None:
+        self._endpoint = endpoint.parse(url)
+        self._pauses_s = pauses_s
+        self._link: Link | None = None
+        self._reader: Reader | None = None
+        self.url = self._endpoint.url
+
+    def point(self, text: str) -> Point:
+        return grammar.point(text)
+
+    async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
+        raise ToolFault("A scan of Modbus is not there yet; read items instead.")
+
+    async def read(self, points: Sequence[Point]) -> list[Reading]:
+        return await self._unit_reader().read(points)
+
+    def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
+        return changes(self._unit_reader(), points, seconds, interval_s)
+
+    async def identity(self) -> str:
+        return identify.spelled_out(await identify.objects(self._unit_reader().unit))
+
+    async def encode(self, point: Point, value: Value) -> Frame:
+        unit = endpoint.needs_unit(self._endpoint)
+        return writes.frame(self._shared(), unit, writes.request(point, value))
+
+    async def write(self, approved: ApprovedWrite) -> Sent:
+        endpoint.needs_unit(self._endpoint)
+        return await writes.send(self._shared(), self._endpoint, approved.plan.frame.wire)
+
+    async def close(self) -> None:
+        link, self._link, self._reader = self._link, None, None
+        if link:
+            await release(link)
+
+    def _shared(self) -> Link:
+        if self._link is None:
+            self._link = shared(self._endpoint)
+        return self._link
+
+    def _unit_reader(self) -> Reader:
+        unit = endpoint.needs_unit(self._endpoint)
+        if self._reader is None:
+            self._reader = Reader(self._endpoint, Unit(self._shared(), unit, self._pauses_s))
+        return self._reader

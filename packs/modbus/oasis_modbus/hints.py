@@ -1,0 +1,67 @@
+"""Further lines of a reading: what its registers may hold, and what another order would give."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from oasis.plant.values import Form, spelled
+from oasis_modbus.codec import ORDERS, TYPES, decoded
+from oasis_modbus.guess import Guess, candidates, segments
+
+_SHOWN = 3
+
+
+def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
+    """For registers by address: the ranked guesses of each that begins a value. Small plain numbers need none."""
+    hints: dict[int, tuple[str, ...]] = {}
+    for first, run in _runs(words):
+        for guess in segments(run):
+            others = [g for g in candidates(run, guess.at) if (g.kind, g.order) != (guess.kind, guess.order)]
+            if line := _line(guess, others):
+                hints[first + guess.at] = (line,)
+            inside = f"within the {guess.kind} that begins at {first + guess.at}"
+            hints |= {first + at: (inside,) for at in range(guess.at + 1, guess.at + guess.registers)}
+    return hints
+
+
+def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:
+    """What a number in a form that names no order would be in the others; and the marks for 'no value'."""
+    kind = TYPES[form.type]
+    lines: list[str] = []
+    value = decoded(words, form.type, form.order)
+    if value in {"uint16": (0xFFFF,), "int16": (-0x8000,), "uint32": (0xFFFFFFFF,), "int32": (-(2**31),)}.get(
+        form.type, ()
+    ):
+        lines.append("this raw value often means 'not fitted' or 'no value'")
+    if kind.registers > 1 and not form.order and any(words):
+        others = [f"{o} {_spelled(words, form, o)}" for o in ORDERS[1:] if _is_usual(words, form, o)]
+        lines.append(f"no order given: ABCD; {', '.join(others) or 'no other order gives a usual value'}")
+    return tuple(lines)
+
+
+def _line(guess: Guess, others: Sequence[Guess]) -> str:
+    if guess.registers == 1 and guess.kind == "uint16" and isinstance(guess.value, int) and guess.value < 0x8000:
+        return ""
+    near = [g for g in others if g.bits / g.registers < guess.bits / guess.registers + 4][: _SHOWN - 1]
+    return "may be " + "; or ".join(str(g) for g in (guess, *near))
+
+
+def _spelled(words: Sequence[int], form: Form, order: str) -> str:
+    value = decoded(words, form.type, order)
+    return spelled(None if value is None else form.engineering(value))
+
+
+def _is_usual(words: Sequence[int], form: Form, order: str) -> bool:
+    value = decoded(words, form.type, order)
+    if isinstance(value, float):
+        return not value or (math.isfinite(value) and 1e-6 <= abs(value) < 1e12)
+    return isinstance(value, int)
+
+
+def _runs(words: Mapping[int, int]) -> list[tuple[int, list[int]]]:
+    runs: list[tuple[int, list[int]]] = []
+    for at in sorted(words):
+        if runs and runs[-1][0] + len(runs[-1][1]) == at:
+            runs[-1][1].append(words[at])
+        else:
+            runs.append((at, [words[at]]))
+    return runs

@@ -1,0 +1,99 @@
+"""One gateway's wire: one connection, one request at a time, for all drivers that use it."""
+
+import asyncio
+import weakref
+from abc import ABC, abstractmethod
+
+from oasis_modbus import faults
+from oasis_modbus.endpoint import Endpoint
+from oasis_modbus.frames import Reply, tcp_frame
+
+_REMEMBERED = 600
+
+
+class Link(ABC):
+    """Asks units behind one host and port, or on one serial line, strictly one after another.
+
+    A frame is sent once. Nothing is repeated here.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.users = 0
+        self.requests = 0
+        self.gate = asyncio.Lock()
+        self._transaction = 0
+        self.abandoned: dict[int, int] = {}
+        """Transactions whose reply was given up on, and the unit each was for."""
+        self.late: set[int] = set()
+        """Units whose reply came after it was given up on."""
+
+    def frame(self, unit: int, pdu: bytes) -> bytes:
+        """The request as it goes over the wire; its transaction id is used by no other."""
+        self._transaction = self._transaction % 0xFFFF + 1
+        self.abandoned.pop(self._transaction, None)
+        return tcp_frame(self._transaction, unit, pdu)
+
+    async def ask(self, unit: int, pdu: bytes, timeout_s: float = 0.0) -> Reply:
+        """The reply to one request. Raises LinkFault in words; an exception of the device is a Reply."""
+        async with self.gate:
+            return await self._exchange(self.frame(unit, pdu), timeout_s or self.endpoint.timeout_s)
+
+    async def send(self, frame: bytes, timeout_s: float = 0.0) -> Reply:
+        """The reply to this very frame, sent once. Raises LinkFault; its `is_sent` says whether it left."""
+        async with self.gate:
+            return await self._exchange(frame, timeout_s or self.endpoint.timeout_s)
+
+    def give_up(self, transaction: int, unit: int) -> None:
+        """Note that a reply may still come, and is then to be skipped."""
+        self.abandoned[transaction] = unit
+        while len(self.abandoned) > _REMEMBERED:
+            del self.abandoned[next(iter(self.abandoned))]
+
+    @abstractmethod
+    async def _exchange(self, frame: bytes, timeout_s: float) -> Reply: ...
+
+    @abstractmethod
+    async def drop(self) -> None:
+        """End the connection; the next request makes another."""
+
+    def checked(self, asked: int, function: int, reply: Reply) -> Reply:
+        """The reply, where it is one to this request. Raises LinkFault."""
+        if reply.unit != asked:
+            raise faults.other_unit(asked, reply.unit)
+        if reply.pdu[0] & 0x7F != function:
+            raise faults.other_function(function, reply.pdu[0] & 0x7F, reply.unit)
+        if reply.pdu[0] & 0x80 and len(reply.pdu) != 2:
+            raise faults.garbled(self.endpoint, reply.wire, "an exception has one code")
+        return reply
+
+
+_links: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Link]]" = weakref.WeakKeyDictionary()
+
+
+def shared(endpoint: Endpoint) -> Link:
+    """The link of this gateway, made where there is none; every user releases it. Connects when first used."""
+    links = _links.setdefault(asyncio.get_running_loop(), {})
+    if endpoint.gateway not in links:
+        links[endpoint.gateway] = _made(endpoint)
+    link = links[endpoint.gateway]
+    link.users += 1
+    return link
+
+
+async def release(link: Link) -> None:
+    """One user less; the last one ends the connection."""
+    link.users -= 1
+    if link.users == 0:
+        _links.get(asyncio.get_running_loop(), {}).pop(link.endpoint.gateway, None)
+        await link.drop()
+
+
+def _made(endpoint: Endpoint) -> Link:
+    if endpoint.is_serial:
+        from oasis_modbus.serial_link import SerialLink  # noqa: PLC0415
+
+        return SerialLink(endpoint)
+    from oasis_modbus.stream_link import RtuStreamLink, TcpLink  # noqa: PLC0415
+
+    return RtuStreamLink(endpoint) if endpoint.has_rtu_frames else TcpLink(endpoint)

@@ -1,0 +1,120 @@
+"""Modbus on a serial line."""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from oasis.errors import ToolFault
+from oasis_modbus import faults
+from oasis_modbus.endpoint import Endpoint
+from oasis_modbus.frames import Reply, parse_rtu, rtu_frame, rtu_length
+from oasis_modbus.link import Link
+
+if TYPE_CHECKING:
+    from serial import Serial
+
+MOST_BYTES = 256
+
+
+class SerialLink(Link):
+    """Serial frames through pyserial. The port is used in one thread of its own; a request is never cut off."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._port: Serial | None = None
+        self._thread = ThreadPoolExecutor(1, "modbus-serial")
+        self._is_uneasy = False
+        self._echoes = False
+
+    def frame(self, unit: int, pdu: bytes) -> bytes:
+        return rtu_frame(unit, pdu)
+
+    async def drop(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+        if self.users <= 0:
+            self._thread.shutdown()
+
+    async def _exchange(self, frame: bytes, timeout_s: float) -> Reply:
+        self.requests += 1
+        asked = asyncio.get_running_loop().run_in_executor(self._thread, self._ask, frame, timeout_s)
+        try:
+            return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            await asyncio.wait([asked])
+            if not asked.cancelled():
+                asked.exception()
+            raise
+
+    def _ask(self, frame: bytes, timeout_s: float) -> Reply:
+        port = self._opened()
+        received = bytearray()
+        try:
+            self._settle(port)
+            port.write(frame)
+            port.flush()
+            self._is_uneasy = True
+            reply = self._reply(port, frame, received, time.monotonic() + timeout_s)
+        except OSError as fault:
+            self._close()
+            raise faults.broken(self.endpoint, bytes(received)) from fault
+        if reply is None and received:
+            is_whole = (length := rtu_length(received)) is not None and len(received) >= length
+            if is_whole or len(received) >= MOST_BYTES:
+                raise faults.garbled(self.endpoint, bytes(received), "its checksum is wrong")
+        if reply is None:
+            raise faults.silent(self.endpoint, frame[0], timeout_s, bytes(received))
+        checked = self.checked(frame[0], frame[1], reply)
+        self._is_uneasy = False
+        return checked
+
+    def _reply(self, port: "Serial", frame: bytes, received: bytearray, until: float) -> Reply | None:
+        """The first whole frame, or None when none came in time. An adapter's echo of the request is left out."""
+        is_read = frame[1] not in (5, 6, 15, 16, 22)
+        while True:
+            if (is_read or self._echoes) and received.startswith(frame):
+                del received[: len(frame)]
+                self._echoes = True
+            may_be_echo = (is_read or self._echoes) and frame.startswith(received)
+            length = rtu_length(received)
+            if not may_be_echo and length is not None and len(received) >= length:
+                return parse_rtu(bytes(received[:length]))
+            left = until - time.monotonic()
+            if left <= 0 or len(received) >= MOST_BYTES:
+                return None
+            port.timeout = min(left, 0.05)
+            received += port.read(max(1, min(port.in_waiting, MOST_BYTES - len(received))))
+
+    def _settle(self, port: "Serial") -> None:
+        """The pause before a frame: 3.5 characters (Serial Line V1.02, 2.5.1.1); after a fault, until nothing comes."""
+        quiet_s = max(3.5 * self.endpoint.line.byte_s, 0.002)
+        if self._is_uneasy:
+            port.timeout = max(quiet_s, 0.05)
+            until = time.monotonic() + self.endpoint.timeout_s
+            while port.read(MOST_BYTES) and time.monotonic() < until:
+                pass
+        else:
+            time.sleep(quiet_s)
+        port.reset_input_buffer()
+
+    def _opened(self) -> "Serial":
+        if self._port is None:
+            try:
+                from serial import Serial  # noqa: PLC0415
+            except ImportError as fault:
+                raise ToolFault(
+                    "Serial lines need pyserial, which is not installed here. Install it: pip install pyserial."
+                ) from fault
+            line = self.endpoint.line
+            try:
+                self._port = Serial(
+                    self.endpoint.host, line.baud, line.bits, line.parity, line.stop, write_timeout=5, exclusive=True
+                )
+            except (OSError, ValueError) as fault:
+                raise faults.unreachable(self.endpoint, str(fault)[:120]) from fault
+        return self._port
+
+    def _close(self) -> None:
+        port, self._port = self._port, None
+        if port:
+            port.close()

@@ -1,0 +1,184 @@
+"""Modbus over a TCP connection: with an MBAP header, over TLS, and with serial frames."""
+
+import asyncio
+import contextlib
+import ssl
+
+from oasis.errors import ToolFault
+from oasis_modbus import faults
+from oasis_modbus.endpoint import Endpoint
+from oasis_modbus.frames import MBAP, MOST_PDU, Reply, parse_rtu, parse_tcp, rtu_frame, rtu_length
+from oasis_modbus.link import Link
+
+CONNECT_S = 5.0
+
+
+class StreamLink(Link):
+    """What is common: connecting, and leaving a connection that can no longer be trusted."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def drop(self) -> None:
+        writer, self._reader, self._writer = self._writer, None, None
+        self.abandoned.clear()
+        if writer:
+            writer.close()
+            with contextlib.suppress(OSError, ssl.SSLError, asyncio.TimeoutError):
+                async with asyncio.timeout(1):
+                    await writer.wait_closed()
+
+    async def _exchange(self, frame: bytes, timeout_s: float) -> Reply:
+        """Any fault but a clean silence ends the connection, so that no reply can be taken for another's."""
+        reader, writer = await self._connected()
+        received = bytearray()
+        self.requests += 1
+        try:
+            writer.write(frame)
+            async with asyncio.timeout(timeout_s):
+                return await self._reply(reader, frame, received)
+        except TimeoutError:
+            if received or not self._may_stay(frame):
+                await self.drop()
+            raise faults.silent(self.endpoint, self._unit(frame), timeout_s, bytes(received)) from None
+        except (asyncio.IncompleteReadError, OSError) as fault:
+            await self.drop()
+            raise faults.broken(self.endpoint, bytes(received)) from fault
+        except BaseException:
+            await self.drop()
+            raise
+
+    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._reader and self._writer:
+            if not (self._reader.at_eof() or self._reader.exception() or self._writer.is_closing()):
+                return self._reader, self._writer
+            await self.drop()
+        context = _tls(self.endpoint) if self.endpoint.scheme == "modbus+tls" else None
+        name = (self.endpoint.tls.name or self.endpoint.host) if context else None
+        try:
+            async with asyncio.timeout(max(CONNECT_S, self.endpoint.timeout_s)):
+                self._reader, self._writer = await asyncio.open_connection(
+                    self.endpoint.host, self.endpoint.port, ssl=context, server_hostname=name
+                )
+        except ssl.SSLCertVerificationError as fault:
+            raise _untrusted(self.endpoint, fault) from fault
+        except ssl.SSLError as fault:
+            raise faults.unreachable(self.endpoint, f"TLS failed: {fault.reason}; {_OURS}") from fault
+        except TimeoutError as fault:
+            raise faults.unreachable(self.endpoint, "no answer to the call") from fault
+        except OSError as fault:
+            raise faults.unreachable(self.endpoint, (fault.strerror or str(fault))[:80]) from fault
+        return self._reader, self._writer
+
+    def _unit(self, frame: bytes) -> int:
+        raise NotImplementedError
+
+    def _may_stay(self, frame: bytes) -> bool:
+        """Whether the connection can be used on after silence."""
+        raise NotImplementedError
+
+    async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
+        raise NotImplementedError
+
+
+class TcpLink(StreamLink):
+    """MBAP headers. A reply that comes late is known by its transaction id and skipped."""
+
+    def _unit(self, frame: bytes) -> int:
+        return frame[6]
+
+    def _may_stay(self, frame: bytes) -> bool:
+        self.give_up(int.from_bytes(frame[:2]), frame[6])
+        return True
+
+    async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
+        while True:
+            reply = parse_tcp(await self._whole(reader, received))
+            if reply.transaction in self.abandoned:
+                self.late.add(self.abandoned.pop(reply.transaction))
+                received.clear()
+                continue
+            asked = int.from_bytes(frame[:2])
+            if reply.unit == frame[6] and reply.transaction != asked:
+                raise faults.other_transaction(self.endpoint, asked, reply.transaction or 0, reply.unit)
+            return self.checked(frame[6], frame[7], reply)
+
+    async def _whole(self, reader: asyncio.StreamReader, received: bytearray) -> bytes:
+        while True:
+            if len(received) >= MBAP.size:
+                _, protocol, length, _ = MBAP.unpack_from(received)
+                if protocol or not 2 <= length <= MOST_PDU + 1:
+                    raise faults.garbled(self.endpoint, bytes(received), "no Modbus TCP header")
+                if len(received) == length + 6:
+                    return bytes(received)
+                missing = length + 6 - len(received)
+            else:
+                missing = MBAP.size - len(received)
+            piece = await reader.read(missing)
+            if not piece:
+                raise asyncio.IncompleteReadError(bytes(received), None)
+            received += piece
+
+
+class RtuStreamLink(StreamLink):
+    """Serial frames with a CRC. They carry no transaction id: after silence the connection is made anew."""
+
+    def frame(self, unit: int, pdu: bytes) -> bytes:
+        return rtu_frame(unit, pdu)
+
+    def _unit(self, frame: bytes) -> int:
+        return frame[0]
+
+    def _may_stay(self, frame: bytes) -> bool:
+        return False
+
+    async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
+        while (length := rtu_length(received)) is None or len(received) < length:
+            piece = await reader.read(256)
+            if not piece:
+                raise asyncio.IncompleteReadError(bytes(received), None)
+            received += piece
+        reply = parse_rtu(bytes(received[:length]))
+        if reply is None or len(received) > length:
+            why = "its checksum is wrong" if reply is None else "more came than one reply"
+            raise faults.garbled(self.endpoint, bytes(received), why)
+        return self.checked(frame[0], frame[1], reply)
+
+
+_OURS = "the device may ask for our certificate: give cert=FILE and key=FILE, and let the device trust cert"
+
+
+def _tls(endpoint: Endpoint) -> ssl.SSLContext:
+    """What to trust, and who we are. Raises ToolFault for files that cannot be used."""
+    tls = endpoint.tls
+    try:
+        context = ssl.create_default_context(cafile=tls.ca or None)
+    except (OSError, ssl.SSLError) as fault:
+        raise ToolFault(f"ca={tls.ca} is no file of trusted certificates (PEM): {fault.strerror or fault}.") from fault
+    if tls.cert:
+        try:
+            context.load_cert_chain(tls.cert, tls.key, password=_no_password)
+        except (OSError, ssl.SSLError, ValueError) as fault:
+            raise ToolFault(
+                f"cert={tls.cert} and key={tls.key} cannot be used: {getattr(fault, 'strerror', None) or fault}. Both "
+                "are PEM, the key is the certificate's own and has no password."
+            ) from fault
+    return context
+
+
+def _no_password() -> str:
+    """Called for a key under a password: nobody is asked on the terminal."""
+    raise ValueError("the key has a password")
+
+
+def _untrusted(endpoint: Endpoint, fault: ssl.SSLCertVerificationError) -> faults.Unreachable:
+    ca = f"the file {endpoint.tls.ca}" if endpoint.tls.ca else "this computer's store"
+    return faults.Unreachable(
+        f"The certificate of {endpoint.gateway} is not trusted ({fault.verify_message}), so nothing was sent. It was "
+        f"checked against {ca}. Get the certificate of the authority that signed it (or its own, where it signed "
+        "itself) from whoever set the device up, as a PEM file, and give it as ?ca=FILE; where the name in it is not "
+        "the host's, give that as name=NAME. The other way round, the device must trust the file given as cert=.",
+        False,
+    )
