@@ -47,6 +47,7 @@ class Connection:
         self.listed: list[Listed] = []
         self._session: ClientSession | None = None
         self._task: asyncio.Task[None] | None = None
+        self._scope = anyio.CancelScope()
         self._allowance = Allowance()
         self._starting = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -59,11 +60,12 @@ class Connection:
     async def start(self) -> ClientSession:
         """Start the server and take its list of tools. Raises ToolFault, in words, where that fails."""
         ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._scope = anyio.CancelScope()
         self._task = asyncio.create_task(self._hold(ready), name=f"mcp {self.server.name}")
         try:
             return await ready
         except asyncio.CancelledError:
-            self._task.cancel()
+            self._scope.cancel()
             raise
 
     async def close(self) -> None:
@@ -73,7 +75,7 @@ class Connection:
         if self._task is None:
             return
         if self._session is None:
-            self._task.cancel()
+            self._scope.cancel()  # not the task: that would break off the ending of the child
         await asyncio.wait([self._task], timeout=CLOSE_S)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -151,16 +153,8 @@ class Connection:
         self._allowance, self._why = Allowance(), []
         self._wake.clear()
         try:
-            async with self._streams() as (incoming, outgoing):
-                counted = Counted(incoming, self._allowance, self._why, self._lost)
-                async with ClientSession(
-                    counted,
-                    outgoing,
-                    message_handler=self._hear,
-                    client_info=types.Implementation(name="oasis", version=__version__),
-                ) as session:
-                    await self._begin(session, ready)
-                    await self._serve(session)
+            with self._scope:
+                await self._live_through(ready)
         except Exception as error:
             self._why.append(_words(error))
             if not ready.done():
@@ -168,7 +162,19 @@ class Connection:
         finally:
             self._session = None
             if not ready.done():
-                ready.cancel()
+                ready.set_exception(ToolFault(f"MCP server {self.server.name} was closed while it started."))
+
+    async def _live_through(self, ready: asyncio.Future[ClientSession]) -> None:
+        async with self._streams() as (incoming, outgoing):
+            counted = Counted(incoming, self._allowance, self._why, self._lost)
+            async with ClientSession(
+                counted,
+                outgoing,
+                message_handler=self._hear,
+                client_info=types.Implementation(name="oasis", version=__version__),
+            ) as session:
+                await self._begin(session, ready)
+                await self._serve(session)
 
     def _streams(self) -> contextlib.AbstractAsyncContextManager[TransportStreams]:
         if self.server.command:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from oasis.config import McpServer
 from oasis.errors import ConfigError
 
 RESERVED = frozenset({"plant"})
@@ -83,3 +84,20 @@ class Server:
     def only_reads(self, tool: str) -> bool:
         """Did the user say that this tool only reads? What the server says of itself does not count."""
         return tool in self.read_only or "*" in self.read_only
+
+
+def servers(tables: Mapping[str, McpServer]) -> tuple[Server, ...]:
+    """The servers of the user's settings (`[mcp.NAME]`). Raises ConfigError for one that cannot be used."""
+    return tuple(
+        Server(
+            name,
+            tuple(table.command),
+            table.url,
+            {key: value.get_secret_value() for key, value in table.env.items()},
+            {key: value.get_secret_value() for key, value in table.headers.items()},
+            table.timeout_s,
+            table.start_s,
+            tuple(table.read_only),
+        )
+        for name, table in tables.items()
+    )

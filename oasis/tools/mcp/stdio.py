@@ -40,7 +40,7 @@ async def stdio(
     Raises OSError where it cannot be started.
     """
     program = shutil.which(server.command[0]) or server.command[0]
-    child = await asyncio.create_subprocess_exec(
+    process_ = await asyncio.create_subprocess_exec(
         program,
         *server.command[1:],
         stdin=asyncio.subprocess.PIPE,
@@ -51,113 +51,123 @@ async def stdio(
     )
     into, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, outof = anyio.create_memory_object_stream[SessionMessage](_UNSENT_MESSAGES)
-    said: deque[bytes] = deque(maxlen=2)
+    child = _Child(process_, into, allowance, why)
     with into, incoming, outgoing, outof:
         async with anyio.create_task_group() as group:
-            group.start_soon(_receive, child, into, allowance, why, said)
-            group.start_soon(_send, cast(asyncio.StreamWriter, child.stdin), outof)
-            group.start_soon(_listen, cast(asyncio.StreamReader, child.stderr), into, allowance, why, said)
+            group.start_soon(child.receive)
+            group.start_soon(child.send, outof)
+            group.start_soon(child.listen)
             try:
                 yield incoming, outgoing
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _stop(child)
+                    await child.stop()
                 group.cancel_scope.cancel()
 
 
-async def _receive(
-    child: asyncio.subprocess.Process,
-    into: MemoryObjectSendStream[SessionMessage | Exception],
-    allowance: Allowance,
-    why: list[str],
-    said: deque[bytes],
-) -> None:
-    """Pass on what is a message; what is none (a banner, a print) is left out. Ends with the child's output."""
-    output = cast(asyncio.StreamReader, child.stdout)
-    with into:
+class _Child:
+    """The process and its three pipes."""
+
+    def __init__(
+        self,
+        process_: asyncio.subprocess.Process,
+        into: MemoryObjectSendStream[SessionMessage | Exception],
+        allowance: Allowance,
+        why: list[str],
+    ) -> None:
+        self._process = process_
+        self._input = cast(asyncio.StreamWriter, process_.stdin)
+        self._output = cast(asyncio.StreamReader, process_.stdout)
+        self._errors = cast(asyncio.StreamReader, process_.stderr)
+        self._into = into
+        self._allowance = allowance
+        self._why = why
+        self._said: deque[bytes] = deque(maxlen=2)
+        self._has_said_all = anyio.Event()
+
+    async def receive(self) -> None:
+        """Pass on what is a message; what is none (a banner, a print) is left out. Ends with the child's output."""
+        with self._into:
+            try:
+                async for line in self._lines():
+                    with contextlib.suppress(ValueError):
+                        message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
+                        await self._into.send(SessionMessage(message))
+            except Flooded as flood:
+                self._why.append(str(flood))
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass
+            else:
+                self._why.append(await self._end())
+        await _drain(self._output)
+
+    async def send(self, outof: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        """Write each message as a line."""
+        with outof, contextlib.suppress(OSError, anyio.ClosedResourceError):
+            async for item in outof:
+                self._input.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await self._input.drain()
+
+    async def listen(self) -> None:
+        """Keep the last of what the child writes to standard error; too much of it ends the connection."""
         try:
-            async for line in _lines(output, allowance):
-                with contextlib.suppress(ValueError):
-                    message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-                    await into.send(SessionMessage(message))
+            while block := await self._errors.read(_BLOCK_BYTES):
+                self._said.append(block[-2_000:])
+                self._allowance.take_bytes(len(block))
         except Flooded as flood:
-            why.append(str(flood))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-        else:
-            why.append(await _end(child, said))
-    while await output.read(_BLOCK_BYTES):
-        pass  # thrown away, so that a child that is still writing can come to its end
+            self._why.append(str(flood))
+            self._into.close()
+        self._has_said_all.set()
+        await _drain(self._errors)
+
+    async def stop(self) -> None:
+        """The child and what it started are gone after this, within about twice GRACE_S."""
+        try:
+            with contextlib.suppress(OSError):
+                self._input.close()
+            if not await self._is_gone():
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.terminate()
+                await self._is_gone()
+        finally:
+            process.end_group(self._process.pid)
+        await self._is_gone()
+        # A process that left the group may hold the pipes: asyncio then never closes its transport, and warns.
+        self._process._transport.close()  # pyright: ignore
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        """Lines without their ends. Raises Flooded for one that has no end, and for too many bytes."""
+        parts: list[bytes] = []
+        size = 0
+        while block := await self._output.read(_BLOCK_BYTES):
+            self._allowance.take_bytes(len(block))
+            *ended, rest = block.split(b"\n")
+            for line in ended:
+                yield b"".join((*parts, line))
+                parts, size = [], 0
+            parts.append(rest)
+            size += len(rest)
+            if size > MAX_MESSAGE_BYTES:
+                raise Flooded(f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
+
+    async def _end(self) -> str:
+        """How the child ended, in words, with the last line it wrote to standard error."""
+        is_gone = await self._is_gone()
+        with anyio.move_on_after(GRACE_S):
+            await self._has_said_all.wait()
+        lines = b"".join(self._said).decode("utf-8", "replace").strip().splitlines()
+        last = f"; its last words: {lines[-1]}" if lines else ""
+        return f"it ended with exit code {self._process.returncode}{last}" if is_gone else f"it closed its output{last}"
+
+    async def _is_gone(self) -> bool:
+        """Wait up to GRACE_S. `Process.wait` also waits for the pipes, which another process may hold."""
+        with anyio.move_on_after(GRACE_S):
+            while self._process.returncode is None:  # noqa: ASYNC110
+                await anyio.sleep(_POLL_S)
+        return self._process.returncode is not None
 
 
-async def _lines(output: asyncio.StreamReader, allowance: Allowance) -> AsyncIterator[bytes]:
-    """Lines without their ends. Raises Flooded for one that has no end, and for too many bytes."""
-    parts: list[bytes] = []
-    size = 0
-    while block := await output.read(_BLOCK_BYTES):
-        allowance.take_bytes(len(block))
-        *ended, rest = block.split(b"\n")
-        for line in ended:
-            yield b"".join((*parts, line))
-            parts, size = [], 0
-        parts.append(rest)
-        size += len(rest)
-        if size > MAX_MESSAGE_BYTES:
-            raise Flooded(f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
-
-
-async def _end(child: asyncio.subprocess.Process, said: deque[bytes]) -> str:
-    """How the child ended, in words, with the last line it wrote to standard error."""
-    await _is_gone(child)
-    lines = b"".join(said).decode("utf-8", "replace").strip().splitlines()
-    last = f"; its last words: {lines[-1]}" if lines else ""
-    ended = "it closed its output" if child.returncode is None else f"it ended with exit code {child.returncode}"
-    return f"{ended}{last}"
-
-
-async def _send(into: asyncio.StreamWriter, outof: MemoryObjectReceiveStream[SessionMessage]) -> None:
-    with outof, contextlib.suppress(OSError, anyio.ClosedResourceError):
-        async for item in outof:
-            into.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-            await into.drain()
-
-
-async def _listen(
-    errors: asyncio.StreamReader,
-    into: MemoryObjectSendStream[SessionMessage | Exception],
-    allowance: Allowance,
-    why: list[str],
-    said: deque[bytes],
-) -> None:
-    """Keep the last of what the child writes to standard error; too much of it ends the connection."""
-    try:
-        while block := await errors.read(_BLOCK_BYTES):
-            said.append(block[-2_000:])
-            allowance.take_bytes(len(block))
-    except Flooded as flood:
-        why.append(str(flood))
-        into.close()
-    while await errors.read(_BLOCK_BYTES):
+async def _drain(pipe: asyncio.StreamReader) -> None:
+    """Throw away what still comes, so that a child that is writing can come to its end."""
+    while await pipe.read(_BLOCK_BYTES):
         pass
-
-
-async def _stop(child: asyncio.subprocess.Process) -> None:
-    """The child and what it started are gone after this, within about twice GRACE_S."""
-    with contextlib.suppress(OSError):
-        cast(asyncio.StreamWriter, child.stdin).close()
-    if not await _is_gone(child):
-        with contextlib.suppress(ProcessLookupError):
-            child.terminate()
-        await _is_gone(child)
-    process.end_group(child.pid)
-    await _is_gone(child)
-    # A process that left the group may hold the pipes: asyncio then never closes its transport, and warns.
-    child._transport.close()  # pyright: ignore
-
-
-async def _is_gone(child: asyncio.subprocess.Process) -> bool:
-    """Wait up to GRACE_S. `child.wait()` also waits for the pipes, which another process may hold."""
-    with anyio.move_on_after(GRACE_S):
-        while child.returncode is None:  # noqa: ASYNC110
-            await anyio.sleep(_POLL_S)
-    return child.returncode is not None

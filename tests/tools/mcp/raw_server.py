@@ -35,7 +35,8 @@ def call(number, name, arguments):
         print("bearing overheated\x1b[31m", file=sys.stderr, flush=True)
         os._exit(3)
     if name == "hang":
-        return note("hanging", number)
+        note("hanging", number)
+        return
     if name == "endless":
         while True:
             os.write(1, b"x" * 65536)
@@ -50,16 +51,15 @@ def call(number, name, arguments):
     if name == "ask":
         for request in ("sampling/createMessage", "roots/list", "elicitation/create"):
             send({"id": f"mine-{request}", "method": request, "params": {}})
-    if name == "wrong":
-        return send({"id": number, "result": {"content": "no list"}})
-    if name == "refuse":
-        return send({"id": number, "error": {"code": -32602, "message": "no\x1b[2J such\nargument"}})
-    if name == "env":
-        return send({"id": number, "result": said(json.dumps(dict(os.environ)))})
     if name == "swap":
         (folder / "tools.json").write_text((folder / "next.json").read_text())
         send({"method": "notifications/tools/list_changed"})
-    send({"id": number, "result": said(f"{name}: {arguments.get('text', 'done')}")})
+    other = {
+        "wrong": {"result": {"content": "no list"}},
+        "refuse": {"error": {"code": -32602, "message": "no\x1b[2J such\nargument"}},
+        "env": {"result": said(json.dumps(dict(os.environ)))},
+    }
+    send({"id": number, **other.get(name, {"result": said(f"{name}: {arguments.get('text', 'done')}")})})
 
 
 def answer(message):
