@@ -19,6 +19,7 @@ COMMANDS = (
     "doctor",
     "models",
     "kv",
+    "mcp",
     "prefix",
     "dialect",
     "bench",
