@@ -39,7 +39,7 @@ def read(lines: Iterable[bytes], chain: str = _START) -> Iterator[tuple[Record |
                 raise ValueError
             record = json.loads(body + b"}")
             after = tail[10:-2].decode()
-        except ValueError:
+        except (ValueError, RecursionError):
             yield None, chain, True
             continue
         is_linked = after == _chained(chain, body)

@@ -25,7 +25,7 @@ class Plan:
     """What would be written, from what, and how.
 
     `identity` is what the device said it is; `made_at` is in seconds of a monotonic clock; `why` is empty or says that
-    this is a safe state or a reversal.
+    this is a safe state or a reversal; `notes` are what else must be known before it is approved.
     """
 
     token: str
@@ -36,6 +36,7 @@ class Plan:
     identity: str
     made_at: float
     why: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -55,7 +56,8 @@ class Plan:
             f"wire    {self.frame.wire.hex(' ')} ({self.frame.words})",
             f"token   {self.token}, good for {LIFE_S:g} s",
         ]
-        return "\n".join([*lines, *([f"why     {self.why}"] if self.why else [])])
+        why = [f"why     {self.why}"] if self.why else []
+        return "\n".join([*lines, *why, *(f"note    {note}" for note in self.notes)])
 
 
 @dataclass(frozen=True, slots=True)

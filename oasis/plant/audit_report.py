@@ -1,0 +1,114 @@
+"""As found and as left: each tag before the first write and after the last, as a commissioning sheet has it."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oasis.plant.audit import read_records
+from oasis.plant.audit_writes import KeptWrite, writes_of
+from oasis.plant.driver import Effect
+from oasis.plant.values import Value, spelled
+
+HEADINGS = (
+    "Tag",
+    "Endpoint",
+    "Address",
+    "As found",
+    "As left",
+    "Unit",
+    "Writes",
+    "Last outcome",
+    "By",
+    "First",
+    "Last",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+"""What spreadsheets take for the beginning of a formula, or of a command."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One tag. `as_left` is what was read back last, None where nothing was; `unknown` counts outcomes never known."""
+
+    tag: str
+    url: str
+    address: str
+    unit: str
+    as_found: Value | None
+    as_left: Value | None = None
+    writes: int = 0
+    unknown: int = 0
+    outcome: Effect = Effect.UNKNOWN
+    by: list[str] = field(default_factory=list[str])
+    first: str = ""
+    last: str = ""
+
+    def add(self, write: KeptWrite) -> None:
+        """Count one more write."""
+        self.writes += 1
+        self.unknown += write.effect is Effect.UNKNOWN
+        self.as_left, self.outcome = write.read_back, write.effect
+        self.by += [write.by] if write.by and write.by not in self.by else []
+        self.first = self.first or write.sent_at
+        self.last = write.sent_at
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row's texts, in the order of HEADINGS."""
+        left = "not read back" if self.as_left is None else spelled(self.as_left)
+        more = f" ({self.unknown} unknown in all)" if self.unknown > (self.outcome is Effect.UNKNOWN) else ""
+        outcome = f"{'UNKNOWN' if self.outcome is Effect.UNKNOWN else self.outcome}{more}"
+        found = spelled(self.as_found)
+        people = ", ".join(self.by)
+        place = (self.tag, self.url, self.address)
+        return (*place, found, left, self.unit, str(self.writes), outcome, people, self.first, self.last)
+
+
+def report(path: Path) -> list[Row]:
+    """A row for each place that was written to, in the order of first writes. Raises AuditFault without an audit."""
+    rows: dict[tuple[str, str], Row] = {}
+    for write in writes_of(read_records(path)):
+        if write.is_sent:
+            place = (write.url, write.address)
+            row = rows.setdefault(place, Row(write.tag, write.url, write.address, write.unit, write.before))
+            row.add(write)
+    return list(rows.values())
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = [_line(HEADINGS), _line(["---"] * len(HEADINGS)), *(_line(row.cells) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """The rows as CSV (RFC 4180); what a spreadsheet would take for a formula begins with an apostrophe."""
+    text = io.StringIO()
+    out = csv.writer(text)
+    out.writerow(HEADINGS)
+    out.writerows([[_harmless(cell) for cell in row.cells] for row in rows])
+    return text.getvalue()
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
+
+
+def _escaped(cell: str) -> str:
+    shown = "".join(char if char.isprintable() else " " for char in cell)
+    for mark in "\\|<>`*_[":
+        shown = shown.replace(mark, f"\\{mark}")
+    return shown
+
+
+def _harmless(cell: str) -> str:
+    """The cell, such that a spreadsheet shows it and does not run it; a number stays one."""
+    if not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

@@ -1,0 +1,59 @@
+"""What became of a write, and what must be known before the next one, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oasis.plant.audit_writes import KeptWrite
+from oasis.plant.driver import Effect, Sent
+from oasis.plant.limits import same
+from oasis.plant.plan import Plan
+from oasis.plant.site import Tag
+from oasis.plant.values import Reading, Value, spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a plan, in `words` for a person or a model. `read_back` is None where nothing was read."""
+
+    effect: Effect
+    words: str
+    before: Value | None
+    after: Value
+    read_back: Value | None
+    plan: Plan
+
+
+def notes_of(writes: Sequence[KeptWrite], tag: Tag, before: Reading) -> tuple[str, ...]:
+    """What the audit says of the tag's last write that the next one must not pass over."""
+    last = next((write for write in reversed(writes) if write.is_sent and write.is_of(tag)), None)
+    if last is None or last.effect is not Effect.UNKNOWN:
+        return ()
+    return (
+        f"the outcome of the last write of {tag.name}, {last.token} to {spelled(last.after)} at {last.sent_at}, is "
+        f"UNKNOWN ({last.words}); it reads {spelled(before.value)} now",
+    )
+
+
+def words_of(plan: Plan, sent: Sent, reading: Reading) -> str:
+    """What became of a write that was sent, for a person or a model."""
+    tag, unit = plan.tag, f" {plan.tag.point.form.unit}".rstrip()
+    is_as_written = same(tag.point.form, reading.value, plan.after)
+    now = f"{spelled(reading.value)}{unit}" if reading.is_good else f"nothing ({reading.status})"
+    done = f"{tag.name}: {spelled(plan.before.value)} → {spelled(plan.after)}{unit}"
+    match sent.effect:
+        case Effect.WRITTEN if is_as_written:
+            return f"Written and read back: {done}. It reads {now}."
+        case Effect.WRITTEN:
+            return (
+                f"Written, but it READS BACK OTHERWISE: {done}, and it reads {now}. {sent.words} The device took the "
+                "write and shows another value: it may limit or delay it, or something else writes it. "
+                "Find out before going on."
+            )
+        case Effect.REJECTED:
+            return f"Rejected by the device: {done}. {sent.words} It reads {now}."
+        case _:
+            seems = "as if it had been carried out" if is_as_written else "as if it had not, or not yet"
+            return (
+                f"The outcome is UNKNOWN: {done}. {sent.words} It reads {now}, {seems}. It was sent once and is "
+                "not sent again by itself; look at the plant before planning another write."
+            )
