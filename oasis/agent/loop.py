@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction import Compactor
 from oasis.agent.compaction_policy import CompactAt
+from oasis.agent.recomputed import Watch
 from oasis.agent.runaway import Runaway
 from oasis.agent.session import Session
 from oasis.core.events import (
     Event,
+    Heard,
     Prefill,
     Reasoning,
     Retrying,
@@ -64,7 +66,10 @@ class _Ended(Exception):
 
 
 class Agent:
-    """A model, a session and tools, driven turn by turn; everything that happens is told to `emit`."""
+    """A model, a session and tools, driven turn by turn; everything that happens is told to `emit`.
+
+    `queued` is asked at each safe point within a turn for what the person wrote meanwhile; it is appended there.
+    """
 
     def __init__(
         self,
@@ -86,6 +91,8 @@ class Agent:
         self._limits = limits or Limits()
         self._sampling = sampling or Sampling()
         self._news = news
+        self.queued: Callable[[], Sequence[User]] = tuple
+        self._watch = Watch(is_first=session.steps > 0)
         self._sleep = sleep
         self._patience = _Patience()
         self._streamed = ""
@@ -155,6 +162,9 @@ class Agent:
         if not self._session.transcript.is_unanswered:
             for notice in self._news():
                 self._session.append(notice)
+            for item in self.queued():
+                self._session.append(item)
+                self._emit(Heard(item.text))
         await self._compactor.at_safe_point()
         request, reply = await self._replied()
         if reply is None:
@@ -164,6 +174,9 @@ class Agent:
         self._session.append(reply.message)
         self._session.finish_step(reply.usage, request.new_tokens)
         self._emit(StepFinished(self._session.steps, reply.usage, request.new_tokens))
+        broken = self._watch.see(self._session.steps, request, reply.usage, self._session.transcript)
+        if broken:
+            self._emit(broken)
         self._compactor.finish_step(request, reply.usage)
         return reply.message
 
@@ -181,6 +194,7 @@ class Agent:
                     raise _Ended("context_full", detail=str(fault)) from fault
                 is_compacted = True
             except asyncio.CancelledError:
+                self._watch.was_interrupted = True
                 self._session.append(self._received(request.digest))
                 raise
 

@@ -21,7 +21,7 @@ from oasis.agent import records
 from oasis.agent.kept import Kept, load
 from oasis.core.chain import Record, link, start
 from oasis.core.events import Compacted, as_json
-from oasis.core.items import Assistant, Item, Status, ToolCall, ToolOutput
+from oasis.core.items import Assistant, Item, NewItem, Status, ToolCall, ToolOutput
 from oasis.core.prefix import Prefix
 from oasis.core.transcript import Chunk, Request, Transcript
 from oasis.core.usage import Usage
@@ -139,6 +139,18 @@ class Session:
         self.transcript, self.last_usage = transcript, None
         self._written_chunks = len(transcript.chunks)
 
+    async def change_model(self, model: Model, prefix: Prefix, seed: Sequence[NewItem]) -> None:
+        """Go on in a new epoch with another model, or another head; all of its prompt is new. One record, as above."""
+        transcript = Transcript(prefix, model.encoder)
+        transcript.seal(await model.encoder.head(prefix))
+        transcript.epoch = self.transcript.epoch + 1
+        for item in seed:
+            transcript.append(records.sound_item(item))  # pyright: ignore[reportArgumentType]
+        self._about = _about(transcript.epoch, "model", prefix, model)
+        self._write({**self._about, "asked": [], "seed": records.of_epoch(transcript)})
+        self.transcript, self.last_usage = transcript, None
+        self._written_chunks = len(transcript.chunks)
+
     def note_compaction(self, event: Compacted) -> None:
         """Write what a compaction cost."""
         record = as_json(event)
@@ -182,9 +194,7 @@ class Session:
         self.close()
 
     def _begin(self, epoch: int, reason: str, prefix: Prefix, model: Model) -> None:
-        tools = [json.loads(tool.wire) for tool in prefix.tools]
-        about = {"kind": "epoch", "epoch": epoch, "reason": reason, "model": model.identity, "lane": model.lane}
-        self._about = {**about, "system": prefix.system, "tools": tools}
+        self._about = _about(epoch, reason, prefix, model)
         self._write(self._about)
 
     def _write(self, record: Record) -> None:
@@ -199,6 +209,12 @@ class Session:
                 "What is in it is kept; nothing more was sent. Make room, then resume it."
             ) from error
         self._chain = chain
+
+
+def _about(epoch: int, reason: str, prefix: Prefix, model: Model) -> Record:
+    tools = [json.loads(tool.wire) for tool in prefix.tools]
+    about = {"kind": "epoch", "epoch": epoch, "reason": reason, "model": model.identity, "lane": model.lane}
+    return {**about, "system": prefix.system, "tools": tools}
 
 
 def locked(path: Path) -> FileLock:

@@ -7,10 +7,12 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+from oasis.cli.options import ModelFile, Packs, Project, Server
 
 COMMANDS = (
     "run",
@@ -18,6 +20,7 @@ COMMANDS = (
     "sessions",
     "doctor",
     "models",
+    "config",
     "kv",
     "mcp",
     "prefix",
@@ -50,8 +53,6 @@ class _Lazy(TyperGroup):
 
 app = typer.Typer(
     cls=_Lazy,
-    no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -66,11 +67,31 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def oasis(
+    ctx: typer.Context,
+    server: Server = "",
+    model: ModelFile = "",
+    lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
+    pack: Packs = None,
+    resume: Annotated[str | None, typer.Option(metavar="ID|last", help="Go on with a session.")] = None,
+    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    compact_at: Annotated[
+        str, typer.Option(metavar="TOKENS|FRACTION", help="Compact from so many prompt tokens on; 0: only when full.")
+    ] = "",
+    project: Project = Path(),
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
-    """A terminal agent for people who program and commission machines, run against models in their own cabinet."""
+    """A terminal agent for people who program and commission machines, run against models in their own cabinet.
+
+    Without a command: an interactive session in this terminal (docs/terminal.md). The options are for that session.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from oasis.cli.chat import chat
+
+    flags = {"server": server, "model": model, "packs": pack, "context": context}
+    raise typer.Exit(chat(project, flags, lane=lane, resume=resume, compact_at=compact_at))
 
 
 def main() -> None:

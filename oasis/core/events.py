@@ -62,6 +62,41 @@ class StepFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A step computed more than was new: the server no longer had what it held, or the prompt left it.
+
+    kept_tokens    reused, from the prompt's beginning
+    held_tokens    what could have been reused
+    computed_tokens, prefill_ms   what was computed beyond what was new, and its share of the prefill
+    where          what stands where the reuse ended
+    why            the likely cause, for a person
+    """
+
+    step: int
+    kept_tokens: int
+    held_tokens: int
+    computed_tokens: int
+    prefill_ms: float
+    where: str
+    why: str
+
+    def words(self) -> str:
+        """For a person, in one sentence."""
+        cost = f", {self.prefill_ms / 1000:,.1f} s" if self.prefill_ms else ""
+        return (
+            f"the prefix broke after {self.kept_tokens:,} of {self.held_tokens:,} tokens, at {self.where}: {self.why}. "
+            f"It cost {self.computed_tokens:,} tokens computed again{cost}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the person wrote while the model worked has been appended to the conversation."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted:
     call: ToolCall
     preview: Preview
@@ -138,6 +173,8 @@ Event = (
     | Text
     | Retrying
     | StepFinished
+    | Recomputed
+    | Heard
     | CallStarted
     | CallFinished
     | Compacting

@@ -13,6 +13,7 @@ from oasis.core.events import (
     Compacting,
     Event,
     Prefill,
+    Recomputed,
     Retrying,
     Said,
     StepFinished,
@@ -77,22 +78,30 @@ class Progress:
                 self._status(f"step {self._step} · {_bar(event)}")
             case Text():
                 self._status(f"step {self._step} · writing")
-            case StepFinished():
-                self._line(_cost(event))
             case CallStarted():
                 self._briefs[event.call.id] = clean(f"{event.call.name} {event.preview.subject}".strip())[:72]
+            case Compacting():
+                self._status(f"compacting a prompt of {event.prompt_tokens:,} tokens")
+            case TurnFinished():
+                self._finish(event)
+            case _:
+                self._show_line(event)
+
+    def _show_line(self, event: Event) -> None:
+        """Events that are a line each."""
+        match event:
+            case StepFinished():
+                self._line(_cost(event))
+            case Recomputed():
+                self._line(clean(event.words()))
             case CallFinished():
                 self._line(f"  {self._briefs.get(event.call_id, event.name)} · {_result(event)}")
             case Retrying():
                 self._line(clean(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt})."), always=True)
-            case Compacting():
-                self._status(f"compacting a prompt of {event.prompt_tokens:,} tokens")
             case Compacted():
-                self._line(_compacted(event), always=True)
+                self._line(compacted_line(event), always=True)
             case Said():
                 self._line(clean(event.text), always=True)
-            case TurnFinished():
-                self._finish(event)
             case _:
                 pass
 
@@ -138,7 +147,7 @@ def _cost(event: StepFinished) -> str:
     )
 
 
-def _compacted(event: Compacted) -> str:
+def compacted_line(event: Compacted) -> str:
     """What a compaction cost and when it has paid for itself."""
     cold = f", cold {event.cold_s:,.1f} s" if event.cold_s is not None else ""
     steps = event.pays_after_steps

@@ -1,0 +1,77 @@
+"""Readings, scans, plans and writes as JSON objects (docs/plant.md). The fields are stable; new ones may be added."""
+
+import json
+import math
+from typing import Any
+
+from oasis.core.sound import sound
+from oasis.plant.driver import Found, Scan
+from oasis.plant.plan import Plan
+from oasis.plant.values import Reading, Value
+
+VERSION = 1
+
+
+def line(row: dict[str, Any]) -> str:
+    """The object as one line of JSON that every reader takes for one line."""
+    return sound(json.dumps(row, ensure_ascii=True, allow_nan=False))
+
+
+def value(what: Value | None) -> Any:
+    """A value as JSON: bytes as {"hex": ...}, a number that JSON lacks as {"float": "nan"}."""
+    match what:
+        case bytes():
+            return {"hex": what.hex()}
+        case float() if not math.isfinite(what):
+            return {"float": str(what)}
+        case _:
+            return what
+
+
+def reading(url: str, read: Reading) -> dict[str, Any]:
+    """One reading."""
+    return {
+        "url": url,
+        "tag": read.point.name or None,
+        "address": read.point.address,
+        "value": value(read.value),
+        "unit": read.point.form.unit or None,
+        "status": read.status,
+        "raw": read.raw,
+        "where": read.where,
+        "at": read.at or None,
+        "more": list(read.more),
+    }
+
+
+def found(what: Found) -> dict[str, Any]:
+    """One thing that a scan found."""
+    return {"kind": what.kind, "item": what.item, "fields": dict(what.fields), "more": list(what.more)}
+
+
+def scan(url: str, done: Scan, requests: int) -> dict[str, Any]:
+    """A scan. `stopped` is null when it is whole."""
+    return {
+        "v": VERSION,
+        "url": url,
+        "found": [found(what) for what in done.found],
+        "notes": list(done.notes),
+        "stopped": done.stopped or None,
+        "requests": requests,
+    }
+
+
+def plan(made: Plan) -> dict[str, Any]:
+    """A plan, before it is answered for."""
+    return {
+        "tag": made.tag.name,
+        "url": made.tag.url,
+        "address": made.tag.point.address,
+        "unit": made.tag.point.form.unit or None,
+        "before": value(made.before.value),
+        "after": value(made.after),
+        "limits": made.tag.limits,
+        "wire": made.frame.wire.hex(),
+        "device": made.identity or None,
+        "token": made.token,
+    }

@@ -1,0 +1,46 @@
+"""A tool call in one line: name, argument in brief, time, result in brief."""
+
+import re
+
+from oasis.core.events import CallFinished, CallStarted
+from oasis.core.items import Status
+from oasis.ui.clean import clean
+from oasis.ui.terminal.figures import duration
+from oasis.ui.terminal.paint import Brush, one_line
+
+_CHANGED = re.compile(r"^([+-])(?!\1\1 )", re.MULTILINE)
+
+
+def brief(event: CallStarted, width: int) -> str:
+    """`edit plant/main.st`: the tool and what it touches."""
+    subject = event.preview.subject or ("" if event.preview.body == event.call.arguments else event.preview.title)
+    return one_line(f"{event.call.name} {subject or event.call.arguments}", width)
+
+
+def result(event: CallFinished, body: str, width: int) -> str:
+    """What came of it, in a few words. `body`: the preview's, a diff for an edit."""
+    lines = clean(event.text).strip().split("\n")
+    closing = lines[-1].strip("[] ") if lines[-1].startswith("[") and lines[-1].endswith("]") else ""
+    if event.status is not Status.OK:
+        said = next((line for line in lines if line.strip()), "")
+        exits = closing if closing.startswith("exit ") else ""
+        return one_line(f"{event.status}: {exits or said}", width)
+    if is_diff(body):
+        signs = [match[1] for match in _CHANGED.finditer(body)]
+        return f"+{signs.count('+')} -{signs.count('-')}"
+    count = len(lines) - bool(closing)
+    told = f"{count:,} line{'s' * (count != 1)}"
+    return one_line(closing if closing and closing != "end" and count < 2 else told, width)
+
+
+def line(call: str, event: CallFinished, came: str, number: int, brush: Brush) -> str:
+    """The whole line: the call in brief, its time, what came of it, the number that opens it."""
+    signs = brush.signs
+    mark = signs.ok if event.status is Status.OK else signs.bad
+    ended = f" {signs.dot} {duration(event.run_ms / 1000)} {signs.dot} {came} {signs.dot} #{number}"
+    return f"{mark} {one_line(call, max(16, brush.width - len(ended) - 2))}{ended}"
+
+
+def is_diff(body: str) -> bool:
+    """Is the preview's body a unified diff?"""
+    return body.startswith("--- ") and "\n+++ " in body[:4000]

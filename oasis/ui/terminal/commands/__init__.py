@@ -1,0 +1,56 @@
+"""The commands of the interactive session: one small file for each family, found here by name."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from oasis.ui.terminal.commands import (
+    about,
+    cache,
+    files,
+    model,
+    opened,
+    permissions,
+    plant,
+    session,
+    tools,
+)
+from oasis.ui.terminal.commands.base import Command
+
+if TYPE_CHECKING:
+    from oasis.ui.terminal.terminal import Terminal
+
+_ALL = (
+    *about.COMMANDS,
+    *model.COMMANDS,
+    *tools.COMMANDS,
+    *permissions.COMMANDS,
+    *plant.COMMANDS,
+    *files.COMMANDS,
+    *cache.COMMANDS,
+    *session.COMMANDS,
+    *opened.COMMANDS,
+)
+COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL}
+
+
+def arguments_of(terminal: "Terminal", name: str) -> Sequence[str]:
+    """What may follow the command `name`."""
+    command = COMMANDS.get(name)
+    return command.complete(terminal) if command else ()
+
+
+async def run_command(terminal: "Terminal", text: str) -> None:
+    """Run `/name argument`; what is misspelt is told with the nearest name."""
+    name, _, argument = text[1:].partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"Did you mean /{near[0]}?" if near else "/help lists the commands."
+        terminal.say(f"There is no command /{name}. {hint}")
+        return
+    if command.is_for_idle and terminal.conversation.is_working:
+        terminal.say(f"/{name} has to wait until the turn ends; Esc interrupts it.")
+        return
+    await command.run(terminal, argument.strip())
+    terminal.redraw()

@@ -1,0 +1,29 @@
+"""What a command is."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oasis.ui.terminal.terminal import Terminal
+
+
+def nothing(terminal: "Terminal") -> Sequence[str]:
+    """Completion of a command without arguments."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command. `is_for_idle`: it waits until no turn is at work. `run` may raise OasisError."""
+
+    name: str
+    arguments: str
+    summary: str
+    run: "Callable[[Terminal, str], Awaitable[None]]"
+    complete: "Callable[[Terminal], Sequence[str]]" = nothing
+    is_for_idle: bool = False
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.arguments}".rstrip()

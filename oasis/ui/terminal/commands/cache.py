@@ -1,0 +1,81 @@
+"""/context, /prefix, /compact: what fills the context, what the head is, beginning a new epoch."""
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from oasis.ui.terminal.commands.about import rows
+from oasis.ui.terminal.commands.base import Command
+from oasis.ui.terminal.paint import fitted, one_line
+
+if TYPE_CHECKING:
+    from oasis.agent.filling import Filling
+    from oasis.ui.terminal.terminal import Terminal
+
+BAR_CELLS = 48
+_COLOURS = ("cyan", "blue", "magenta", "green", "yellow", "red", "bright_blue", "bright_magenta", "bright_green")
+
+
+async def _context(terminal: "Terminal", argument: str) -> None:
+    filling = await terminal.conversation.filling()
+    if filling is None:
+        terminal.say("There is no model yet; /model connects one.")
+        return
+    terminal.feed.say(*drawn(terminal, filling))
+
+
+def drawn(terminal: "Terminal", filling: "Filling") -> list[Text]:
+    """The bar, a line for each part, and how the numbers were got."""
+    signs, width = terminal.brush.signs, terminal.brush.width
+    whole = filling.limit or filling.used or 1
+    bar, legend = Text(), list[Text]()
+    left = BAR_CELLS
+    for number, part in enumerate(filling.parts):
+        colour = _COLOURS[number % len(_COLOURS)]
+        cells = min(left, max(1, round(BAR_CELLS * part.tokens / whole)))
+        left -= cells
+        bar.append(signs.full * cells, colour)
+        detail = ", ".join(f"{name} {tokens:,}" for name, tokens in part.detail[:6])
+        line = f"{part.name:<22}{part.tokens:>9,}  {100 * part.tokens / whole:5.1f} %  {detail}"
+        legend.append(Text.assemble((f"{signs.full} ", colour), fitted(line, width - 2)))
+    bar.append(signs.empty * left, "dim")
+    free = f", {filling.free:,} free" if filling.free is not None else ""
+    limit = f" of {filling.limit:,}" if filling.limit else ""
+    bar.append(f"  {filling.used:,}{limit} tokens{free}")
+    return [bar, *legend, Text(filling.said, "dim")]
+
+
+async def _prefix(terminal: "Terminal", argument: str) -> None:
+    from oasis.measure.prefix import count, estimate  # noqa: PLC0415
+    from oasis.models.tokens import TokenModel  # noqa: PLC0415
+
+    talk = terminal.conversation
+    if talk.box is None:
+        terminal.say("The settings are still being read.")
+        return
+    prefix = talk.session.transcript.prefix if talk.session else talk.box.prefix
+    model = talk.connection.model if talk.connection else None
+    is_counted = isinstance(model, TokenModel)
+    costs = await count(model, prefix, prefill=False) if isinstance(model, TokenModel) else estimate(prefix)
+    told = [(one_line(part.name, 30), f"{part.tokens:>7,} tokens  {part.text_bytes:>7,} bytes") for part in costs]
+    told.append(("the head", f"{sum(part.tokens for part in costs):>7,} tokens  digest {prefix.digest[:16]}"))
+    terminal.feed.say(rows(told))
+    if not is_counted:
+        terminal.say("Tokens are estimated from bytes: this server shows none.")
+    terminal.say(talk.broken_prefixes())
+
+
+async def _compact(terminal: "Terminal", argument: str) -> None:
+    talk = terminal.conversation
+    if talk.session is None:
+        terminal.say("There is nothing to compact yet.")
+        return
+    if not await talk.compact():
+        terminal.say("Nothing was left out: there is too little to summarise, or it was interrupted.")
+
+
+COMMANDS = (
+    Command("context", "", "what fills the context, by part", _context),
+    Command("prefix", "", "what the head of the prompt costs, and where the prefix broke", _prefix),
+    Command("compact", "", "summarise, and go on in a new epoch", _compact, is_for_idle=True),
+)

@@ -1,0 +1,68 @@
+"""/permissions and Shift-Tab: the mode, and what is allowed for this session. The prompt's prefix knows none of it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from oasis.ui.terminal.commands.about import rows
+from oasis.ui.terminal.commands.base import Command
+
+if TYPE_CHECKING:
+    from oasis.agent.permissions import Mode
+    from oasis.ui.terminal.terminal import Terminal
+
+MEANINGS = {
+    "read-only": "nothing is written or run",
+    "ask": "you are asked before anything is written or run",
+    "accept-edits": "files of the project are changed without asking; commands are asked about",
+}
+_FORGET = "forget"
+
+
+def switch(terminal: "Terminal", to: "Mode | None" = None) -> None:
+    """Go to this mode, or to the next one. The model is told at the tail, with your next message."""
+    from oasis.agent.permissions import Mode  # noqa: PLC0415
+
+    permissions = terminal.conversation.permissions
+    if permissions is None:
+        return
+    modes = list(Mode)
+    permissions.mode = to or modes[(modes.index(permissions.mode) + 1) % len(modes)]
+    terminal.conversation.mode_changed()
+    terminal.redraw()
+
+
+async def _permissions(terminal: "Terminal", argument: str) -> None:
+    from oasis.agent.permissions import Mode  # noqa: PLC0415
+
+    permissions = terminal.conversation.permissions
+    if permissions is None:
+        terminal.say("The settings are still being read.")
+        return
+    wanted = argument.replace("-", "_").replace(" ", "_")
+    if wanted in list(Mode):
+        switch(terminal, Mode(wanted))
+        terminal.say(f"Permissions: {argument}: {MEANINGS[wanted.replace('_', '-')]}.")
+        return
+    if argument == _FORGET:
+        permissions.forget_for_session()
+        terminal.say("What was allowed for this session is asked about again.")
+        return
+    if argument:
+        terminal.say(f"There is no mode {argument!r}. There are: {', '.join(MEANINGS)}; {_FORGET}.")
+        return
+    now = permissions.mode.value.replace("_", "-")
+    told = [(f"{'> ' if name == now else '  '}{name}", text) for name, text in MEANINGS.items()]
+    told.append(("  allowed by you", ", ".join(permissions.allowed) or "nothing (setting `allow`)"))
+    told.append(("  denied by you", ", ".join(permissions.denied) or "nothing (setting `deny`)"))
+    told.append(("  this session", ", ".join(permissions.for_session) or "nothing"))
+    told.append(("  devices", "each write is approved on its own, in every mode"))
+    terminal.feed.say(rows(told))
+
+
+def _modes(terminal: "Terminal") -> Sequence[str]:
+    return [*MEANINGS, _FORGET]
+
+
+COMMANDS = (
+    Command("permissions", "[read-only|ask|accept-edits|forget]", "what runs without asking", _permissions, _modes),
+)

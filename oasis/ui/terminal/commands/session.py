@@ -1,0 +1,111 @@
+"""/resume, /new, /export."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oasis.core.items import Assistant, ToolOutput, User
+from oasis.errors import OasisError, SessionFault
+from oasis.ui.terminal.commands.base import Command
+from oasis.ui.terminal.paint import one_line
+
+if TYPE_CHECKING:
+    from oasis.agent.session import Session
+    from oasis.ui.terminal.terminal import Terminal
+
+SHOWN_TURNS = 2
+
+
+def resume(terminal: "Terminal", name: str) -> None:
+    """Go on with a session and show its last turns. A session that cannot be resumed is told about."""
+    try:
+        session = terminal.conversation.resume(name)
+    except OasisError as fault:
+        terminal.say(str(fault))
+        return
+    show_turns(terminal, session)
+    terminal.redraw()
+
+
+def show_turns(terminal: "Terminal", session: "Session") -> None:
+    """Print the last turns of a session as they were."""
+    feed = terminal.feed
+    items = session.transcript.items
+    starts = [n for n, item in enumerate(items) if isinstance(item, User)]
+    first = starts[-SHOWN_TURNS] if len(starts) >= SHOWN_TURNS else 0
+    if first:
+        terminal.say(f"{len(starts) - SHOWN_TURNS} earlier messages of yours are not shown; /export writes them all.")
+    for item in items[first:]:
+        match item:
+            case User():
+                feed.person(item.text)
+            case Assistant():
+                if item.text.strip():
+                    feed.message(item.text)
+            case ToolOutput():
+                number = terminal.drawer.put(item.name, item.text)
+                feed.note(f"{terminal.brush.signs.dot} {item.name} ({item.status}) #{number}")
+            case _:
+                pass
+
+
+async def _resume(terminal: "Terminal", argument: str) -> None:
+    if terminal.conversation.connection is None:
+        terminal.say("There is no model yet; /model connects one.")
+        return
+    if argument:
+        resume(terminal, argument)
+        return
+    listed = _listed(terminal)
+    terminal.say("\n".join(listed) if listed else "There is no other session of this project.")
+    if listed:
+        terminal.say("/resume ID goes on with one of them; /resume last with the newest.")
+
+
+def _listed(terminal: "Terminal") -> list[str]:
+    from oasis.agent.kept import load  # noqa: PLC0415
+    from oasis.agent.sessions import first_task  # noqa: PLC0415
+
+    lines: list[str] = []
+    for path in _files(terminal)[:15]:
+        try:
+            kept = load(path, to_show=True)
+        except SessionFault:
+            continue
+        task = one_line(first_task(kept), terminal.brush.width - 40)
+        lines.append(f"{path.stem}  {kept.turns:3d} turns  {task}")
+    return lines
+
+
+def _files(terminal: "Terminal") -> list[Path]:
+    from oasis.agent.sessions import about, session_files  # noqa: PLC0415
+
+    talk = terminal.conversation
+    own = talk.session.path if talk.session else None
+    project = str(talk.project)
+    return [path for path in session_files() if path != own and about(path).get("project") == project]
+
+
+def _ids(terminal: "Terminal") -> Sequence[str]:
+    return ["last", *(path.stem for path in _files(terminal)[:20])]
+
+
+async def _new(terminal: "Terminal", argument: str) -> None:
+    terminal.conversation.begin()
+    terminal.say("A new session begins with your next message.")
+
+
+async def _export(terminal: "Terminal", argument: str) -> None:
+    terminal.say(f"Wrote {terminal.conversation.export(argument)}.")
+
+
+def _names(terminal: "Terminal") -> Sequence[str]:
+    session = terminal.conversation.session
+    return [f"{session.id}.md", f"{session.id}.html"] if session else ()
+
+
+COMMANDS = (
+    Command("resume", "[ID|last]", "go on with another session of this project", _resume, _ids, is_for_idle=True),
+    Command("new", "", "begin a new session", _new, is_for_idle=True),
+    Command("export", "[FILE]", "write this session to a file inside the project", _export, _names),
+)

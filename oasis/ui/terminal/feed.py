@@ -1,0 +1,283 @@
+"""Events of the loop, shown: finished things as lines in the scrollback, the rest in the live area."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from rich.console import RenderableType
+from rich.text import Text as Line
+
+from oasis.core.events import (
+    CallFinished,
+    CallStarted,
+    Compacted,
+    Compacting,
+    Event,
+    Heard,
+    Prefill,
+    Reasoning,
+    Recomputed,
+    Retrying,
+    Said,
+    StepFinished,
+    StepStarted,
+    Text,
+    TurnFinished,
+    TurnStarted,
+)
+from oasis.core.items import Status
+from oasis.core.tool import Preview
+from oasis.ui.clean import clean
+from oasis.ui.headless import compacted_line
+from oasis.ui.terminal import calls
+from oasis.ui.terminal.diff import coloured
+from oasis.ui.terminal.drawer import Drawer
+from oasis.ui.terminal.figures import Pace, duration, step_line, turn_line
+from oasis.ui.terminal.live import Live
+from oasis.ui.terminal.markdown import Block, Blocks, Page
+from oasis.ui.terminal.paint import Brush, words
+from oasis.ui.terminal.tables import device_table
+
+TICK_S = 0.06
+THOUGHT_ROWS = 3
+
+
+class Feed:
+    """Shows a conversation as it goes on. `write` takes finished lines, `redraw` asks for a new live area."""
+
+    def __init__(
+        self,
+        brush: Brush,
+        live: Live,
+        drawer: Drawer,
+        write: Callable[[str], None],
+        redraw: Callable[[], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.brush, self.live, self.drawer = brush, live, drawer
+        self.shows_reasoning = False
+        self._write, self._redraw, self._clock = write, redraw, clock
+        self._blocks = Blocks()
+        self._arrived: list[str] = []
+        self._thought: list[str] = []
+        self._thought_began_s = 0.0
+        self._turn_began_s = 0.0
+        self._started: dict[str, CallStarted] = {}
+        self._shown_bodies: set[str] = set()
+        self._tick: asyncio.TimerHandle | None = None
+        self._wants_gap = False
+        self._told_unknown = False
+
+    def show(self, event: Event) -> None:
+        """Take in the next event. Text is drawn a little later, many pieces at once."""
+        if isinstance(event, Text | Reasoning):
+            self._stream(event)
+            return
+        self.settle()
+        self._show(event)
+        self._redraw()
+
+    def say(self, *renderables: RenderableType, gap: bool = True) -> None:
+        """Print something for good; with `gap` after an empty line."""
+        drawn = self.brush.draw(*renderables)
+        if not drawn:
+            return
+        self._write(("\n" if gap and self._wants_gap else "") + drawn)
+        self._wants_gap = True
+
+    def note(self, text: str, style: str = "dim") -> None:
+        """Print a line that is about the conversation and no part of it."""
+        self.say(words(text, style), gap=False)
+
+    def person(self, text: str) -> None:
+        """Print what the person sent."""
+        self.say(Line.assemble((f"{self.brush.signs.prompt} ", "bold cyan"), words(text, "bold")))
+
+    def message(self, text: str) -> None:
+        """Print a whole message of the model."""
+        blocks = Blocks()
+        for block in [*blocks.feed(clean(text)), *blocks.close()]:
+            self._block(block)
+
+    def folded(self, number: int) -> bool:
+        """Print all of what was shown in brief under this number; False where there is no such thing."""
+        found = self.drawer.get(number)
+        if found is None:
+            return False
+        self.say(Line(f"#{number} {found.title}", "bold"), *self._whole(found.text))
+        return True
+
+    def settle(self) -> None:
+        """Draw what has arrived, and finish the message or thought that stands in the live area."""
+        self._draw_arrived()
+        for block in self._blocks.close():
+            self._block(block)
+        self._finish_thought()
+        self.live.tail = ""
+
+    def close(self) -> None:
+        """Nothing more comes: what is unfinished is printed as it is."""
+        self.settle()
+        if self._tick:
+            self._tick.cancel()
+            self._tick = None
+
+    def call_of(self, preview: Preview) -> tuple[str, str]:
+        """Tool and id of the call that this preview belongs to."""
+        for call_id, started in self._started.items():
+            if (started.preview.title, started.preview.subject) == (preview.title, preview.subject):
+                return started.call.name, call_id
+        return "", ""
+
+    def announce(self, body: str, call_id: str = "") -> None:
+        """Print a preview in full before a question is asked about it. It is not printed again afterwards."""
+        if body.strip():
+            self.say(*(self._whole(body)))
+        self._shown_bodies.add(call_id)
+
+    def _whole(self, text: str) -> list[RenderableType]:
+        if calls.is_diff(text):
+            return [coloured(text, max_lines=10_000)]
+        table = device_table(text)
+        return [table] if table is not None else [words(text)]
+
+    def _show(self, event: Event) -> None:
+        match event:
+            case TurnStarted():
+                self._turn_began_s = self._clock()
+            case StepStarted():
+                self._do("waiting for the model")
+            case Prefill():
+                self._prefill(event)
+            case StepFinished():
+                self._do("")
+                self._step_finished(event)
+            case Recomputed():
+                self.note(f"  {self.brush.signs.warn} {event.words()}", "yellow")
+            case CallStarted():
+                self._started[event.call.id] = event
+                self.live.running[event.call.id] = (calls.brief(event, self.brush.width - 16), self._clock())
+            case CallFinished():
+                self._call_finished(event)
+            case Compacting():
+                self._do(f"compacting a prompt of {event.prompt_tokens:,} tokens")
+            case TurnFinished():
+                self._turn_finished(event)
+            case _:
+                self._show_line(event)
+
+    def _show_line(self, event: Event) -> None:
+        """Events that are a line each."""
+        match event:
+            case StepFinished():
+                self._step_finished(event)
+            case Recomputed():
+                self.note(f"  {self.brush.signs.warn} {event.words()}", "yellow")
+            case Retrying():
+                self.note(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt}).", "yellow")
+            case Compacted():
+                self.note(compacted_line(event))
+            case Heard():
+                self.person(event.text)
+            case Said():
+                self.note(event.text)
+            case _:
+                pass
+
+    def _do(self, what: str) -> None:
+        self.live.doing, self.live.since_s, self.live.pace = what, self._clock(), None
+
+    def _prefill(self, event: Prefill) -> None:
+        pace = self.live.pace
+        if pace is None or pace.now.total_tokens != event.total_tokens:
+            pace = Pace(self._clock(), event.done_tokens, event)
+        self.live.pace = Pace(pace.began_s, pace.began_tokens, event)
+
+    def _call_finished(self, event: CallFinished) -> None:
+        brief, _ = self.live.running.pop(event.call_id, (event.name, 0.0))
+        started = self._started.pop(event.call_id, None)
+        body = started.preview.body if started else ""
+        was_shown = event.call_id in self._shown_bodies
+        self._shown_bodies.discard(event.call_id)
+        whole = f"{body}\n\n{event.text}" if body and body != event.text else event.text
+        number = self.drawer.put(brief, whole)
+        line = calls.line(brief, event, calls.result(event, body, 48), number, self.brush)
+        style = (
+            "red"
+            if event.status in (Status.ERROR, Status.UNKNOWN)
+            else "yellow"
+            if event.status is not Status.OK
+            else ""
+        )
+        shown: list[RenderableType] = [Line(line, style)]
+        if event.status is Status.OK and calls.is_diff(body) and not was_shown:
+            shown.append(coloured(body))
+        table = device_table(event.text) if event.status is Status.OK else None
+        self.say(*shown, *([table] if table is not None else []), gap=len(shown) > 1 or table is not None)
+
+    def _step_finished(self, event: StepFinished) -> None:
+        if line := step_line(event, self.brush.signs):
+            self.note(f"  {line}")
+        if not event.usage.is_cache_known and not self._told_unknown:
+            self._told_unknown = True
+            self.note("  This server does not say what it reused.")
+
+    def _turn_finished(self, event: TurnFinished) -> None:
+        self._do("")
+        self.live.running.clear()
+        if event.detail:
+            self.note(f"Stopped: {event.detail}", "yellow")
+        if event.reason == "cancelled":
+            self.note("Interrupted. What came so far is kept; write on, or ask for something else.", "yellow")
+        self.note(f"  {turn_line(event, self._clock() - self._turn_began_s, self.brush.signs)}")
+
+    def _stream(self, event: Text | Reasoning) -> None:
+        """Keep the piece; draw within a tick."""
+        if isinstance(event, Reasoning):
+            if not self._thought:
+                self._thought_began_s = self._clock()
+            self._thought.append(event.text)
+            self.live.doing = "thinking"
+        else:
+            self._finish_thought()
+            self._arrived.append(event.text)
+            self.live.doing = "writing"
+        self.live.pace = None
+        if self._tick is None:
+            self._tick = asyncio.get_running_loop().call_later(TICK_S, self._drawn_later)
+
+    def _drawn_later(self) -> None:
+        self._tick = None
+        self._draw_arrived()
+        self._redraw()
+
+    def _draw_arrived(self) -> None:
+        if self._arrived:
+            text, self._arrived = clean("".join(self._arrived)), []
+            for block in self._blocks.feed(text):
+                self._block(block)
+            tail = self._blocks.shown_tail()
+            self.live.tail = self.brush.draw(Page(tail)) if tail.strip() else ""
+        elif self._thought:
+            recent = "".join(self._thought[-200:])[-400:]
+            rows = self.brush.draw(words(recent, "dim italic")).rstrip("\n").split("\n")
+            self.live.tail = "\n".join(rows[-THOUGHT_ROWS:])
+
+    def _finish_thought(self) -> None:
+        """Fold the reasoning to one line, or print it where the person wants to see it."""
+        if not self._thought:
+            return
+        text, self._thought = clean("".join(self._thought)).strip(), []
+        self.live.tail = ""
+        if not text:
+            return
+        number = self.drawer.put("reasoning", text)
+        took = duration(max(1.0, self._clock() - self._thought_began_s))
+        if self.shows_reasoning:
+            self.say(words(text, "dim italic"))
+        signs = self.brush.signs
+        self.note(f"{signs.thought} thought for {took} {signs.dot} {len(text.split()):,} words {signs.dot} #{number}")
+
+    def _block(self, block: Block) -> None:
+        self.say(Page(block.source), gap=not block.goes_on)

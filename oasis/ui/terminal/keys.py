@@ -1,0 +1,95 @@
+"""The keys: what Oasis binds beside prompt_toolkit's own emacs and vi keys."""
+
+import signal
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.filters import Condition, has_focus, is_searching, vi_insert_mode
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+if TYPE_CHECKING:
+    from oasis.ui.terminal.terminal import Terminal
+
+ANSWERS = "yanw"
+
+
+def key_bindings(terminal: "Terminal") -> KeyBindings:
+    """The bindings of the input and of a question."""
+    keys = KeyBindings()
+    desk, editor = terminal.desk, terminal.editor
+    asking = Condition(lambda: desk.question is not None and not desk.question.wants_why)
+    answering = asking & Condition(lambda: editor.is_empty)
+    completing = Condition(lambda: editor.buffer.complete_state is not None)
+    can_take_back = Condition(lambda: editor.is_empty and bool(terminal.conversation.queued))
+    typing = has_focus(editor.buffer) & ~is_searching
+
+    @keys.add("enter", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        terminal.enter()
+
+    @keys.add("escape", "enter", filter=typing)
+    @keys.add("c-j", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        editor.buffer.newline(copy_margin=False)
+
+    @keys.add("escape", filter=typing & ~vi_insert_mode)
+    def _(event: KeyPressEvent) -> None:
+        terminal.escape()
+
+    @keys.add("c-c")
+    def _(event: KeyPressEvent) -> None:
+        terminal.control_c()
+
+    @keys.add("c-d", filter=typing & Condition(lambda: editor.is_empty))
+    def _(event: KeyPressEvent) -> None:
+        terminal.end()
+
+    @keys.add("s-tab")
+    def _(event: KeyPressEvent) -> None:
+        terminal.next_mode()
+
+    @keys.add("c-t")
+    def _(event: KeyPressEvent) -> None:
+        terminal.toggle_reasoning()
+
+    @keys.add("c-o")
+    def _(event: KeyPressEvent) -> None:
+        terminal.open_last()
+
+    @keys.add("c-x", "c-e", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        terminal.edit_outside()
+
+    @keys.add("c-z", filter=Condition(lambda: hasattr(signal, "SIGTSTP")))
+    def _(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    @keys.add("c-l")
+    def _(event: KeyPressEvent) -> None:
+        event.app.renderer.clear()
+
+    @keys.add("tab", filter=typing & ~completing)
+    def _(event: KeyPressEvent) -> None:
+        editor.buffer.start_completion(select_first=True)
+
+    @keys.add("up", filter=answering)
+    @keys.add("down", filter=answering)
+    def _(event: KeyPressEvent) -> None:
+        desk.move(1 if event.key_sequence[0].key == Keys.Down else -1)
+
+    @keys.add("up", filter=typing & can_take_back & ~asking)
+    def _(event: KeyPressEvent) -> None:
+        terminal.take_back()
+
+    for key in ANSWERS:
+
+        @keys.add(key, filter=answering)
+        def _(event: KeyPressEvent) -> None:
+            terminal.answer(event.data)
+
+    @keys.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        buffer = editor.buffer if event.current_buffer is editor.buffer else event.current_buffer
+        buffer.insert_text(editor.pasted.take(event.data))
+
+    return keys

@@ -1,0 +1,97 @@
+"""Writing to the terminal: finished lines go to the scrollback once, the live area below them is redrawn.
+
+Erasing the live area, the new lines and the live area again leave in one write, so nothing flickers.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.output import Output, create_output
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+
+class _HeldOutput(Vt100_Output):
+    """A terminal that can hold back what is written and send it at once. It is never asked where its cursor is."""
+
+    is_held = False
+
+    def flush(self) -> None:
+        if not self.is_held:
+            super().flush()
+
+
+def terminal_output() -> Output:
+    """The output of this process' terminal."""
+    if sys.platform == "win32":
+        return create_output()
+    output = _HeldOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
+    output.enable_cpr = False
+    return output
+
+
+@contextmanager
+def held(output: Output) -> Generator[None]:
+    """What is written inside leaves in one piece at the end, where the terminal can do that."""
+    if not isinstance(output, _HeldOutput) or output.is_held:
+        yield
+        return
+    output.is_held = True
+    try:
+        yield
+    finally:
+        output.is_held = False
+        output.flush()
+
+
+class Scrollback:
+    """Lines above the live area of an application. They are written once and never touched again."""
+
+    def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
+        """While `is_busy` (another program has the terminal) lines wait until `release`."""
+        self.app: Application[Any] | None = None
+        self._is_busy = is_busy
+        self._waiting: list[str] = []
+
+    def write(self, text: str) -> None:
+        """Write whole lines; escape sequences for colour are allowed in `text`."""
+        self._waiting.append(text if text.endswith("\n") else text + "\n")
+        if not self._is_busy():
+            self.release()
+
+    def raw(self, text: str) -> None:
+        """Send a sequence that moves nothing on the screen."""
+        if self.app is not None and not self._is_busy():
+            self.app.output.write_raw(text)
+            self.app.output.flush()
+
+    def release(self) -> None:
+        """Write what waited."""
+        if not self._waiting:
+            return
+        text, self._waiting = "".join(self._waiting).replace("\n", "\r\n"), []
+        app = self.app
+        if app is None or not app.is_running:
+            sys.stdout.write(text.replace("\r\n", "\n"))
+            sys.stdout.flush()
+            return
+        with held(app.output), set_app(app):
+            app.renderer.erase(leave_alternate_screen=False)
+            app.output.write_raw(text)
+            if not app.is_done:
+                app.renderer.render(app, app.layout)
+
+
+def shrink(app: Application[Any]) -> None:
+    """Before a redraw: take back the rows that the live area no longer needs."""
+    last = app.renderer.last_rendered_screen
+    if last is None:
+        return
+    size = app.output.get_size()
+    wanted = app.layout.container.preferred_height(size.columns, size.rows).preferred
+    if wanted < last.height:
+        app.renderer.erase(leave_alternate_screen=False)

@@ -1,0 +1,113 @@
+"""From what rich can draw to text with colour codes, for the width and the colours of this terminal."""
+
+import io
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+from rich.theme import Theme
+
+from oasis.ui.clean import clean
+
+MAX_WIDTH = 120
+_TAB = 4
+_BLANK_END = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_THEME = Theme({"markdown.code": "cyan", "markdown.hr": "dim", "markdown.block_quote": "dim"})
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """Signs, in a form that the terminal's encoding has."""
+
+    prompt: str = "›"
+    ok: str = "✓"
+    bad: str = "✗"
+    run: str = "●"
+    thought: str = "∴"
+    dot: str = "·"
+    full: str = "█"
+    empty: str = "░"
+    more: str = "…"
+    queued: str = "↳"
+    arrow: str = "→"
+    warn: str = "!"
+
+
+ASCII = Glyphs(">", "+", "x", "*", "~", "-", "#", ".", "...", "+", "->", "!")
+
+
+def glyphs(encoding: str | None = None) -> Glyphs:
+    """Those that `encoding` (this terminal's) can write."""
+    name = (encoding or sys.stdout.encoding or "ascii").lower().replace("-", "")
+    return Glyphs() if name.startswith("utf") else ASCII
+
+
+def has_colour() -> bool:
+    """NO_COLOR (https://no-color.org) set to anything, or a terminal that has none."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in ("dumb", "vt100", "vt220")
+
+
+class Brush:
+    """Draws renderables as text. `width`: the columns of the terminal now."""
+
+    def __init__(self, width: Callable[[], int], *, colour: bool | None = None, signs: Glyphs | None = None) -> None:
+        self._width = width
+        self._colour = has_colour() if colour is None else colour
+        self.signs = signs or glyphs()
+
+    @property
+    def width(self) -> int:
+        return max(20, min(self._width() - 1, MAX_WIDTH))
+
+    def console(self, file: io.StringIO | None = None) -> Console:
+        return Console(
+            file=file or io.StringIO(),
+            width=self.width,
+            force_terminal=True,
+            color_system="standard",
+            no_color=not self._colour,
+            legacy_windows=False,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            theme=_THEME,
+        )
+
+    def draw(self, *renderables: RenderableType) -> str:
+        """The renderables one below the other, without blanks at the ends of lines and empty lines around."""
+        out = io.StringIO()
+        console = self.console(out)
+        for renderable in renderables:
+            console.print(renderable)
+        lines = [_BLANK_END.sub(r"\1", line) for line in out.getvalue().split("\n")]
+        full = [n for n, line in enumerate(lines) if bare(line).strip()]
+        return "\n".join(lines[full[0] : full[-1] + 1]) + "\n" if full else ""
+
+
+def bare(text: str) -> str:
+    """Drawn text without its colours."""
+    return _COLOUR.sub("", text)
+
+
+def words(text: str, style: str = "") -> Text:
+    """Text from outside: without control characters, tabs as blanks."""
+    return Text(clean(text).expandtabs(_TAB), style=style)
+
+
+def one_line(text: str, width: int) -> str:
+    """The text on one line of at most `width` columns."""
+    shown = Text(" ".join(clean(text).split()))
+    shown.truncate(max(1, width), overflow="ellipsis")
+    return shown.plain
+
+
+def fitted(line: str, width: int) -> str:
+    """The line cut to `width` columns, the blanks in it as they are."""
+    shown = Text(clean(line).rstrip())
+    shown.truncate(max(1, width), overflow="ellipsis")
+    return shown.plain

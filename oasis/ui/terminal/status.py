@@ -1,0 +1,76 @@
+"""The line at the bottom: model, lane, context, amplification, packs, site and whether writing is possible."""
+
+from dataclasses import dataclass
+
+from oasis.ui.terminal.paint import Glyphs, one_line
+
+Fragments = list[tuple[str, str]]
+_FULL = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the line says. `used` and `limit` are tokens; None where not known. `can_write`: devices can be written."""
+
+    model: str = ""
+    lane: str = ""
+    used: int | None = None
+    limit: int | None = None
+    amplification: float | None = None
+    mode: str = "ask"
+    packs: tuple[str, ...] = ()
+    site: str = ""
+    can_write: bool = False
+    is_connecting: bool = False
+
+
+def fragments(status: Status, width: int, signs: Glyphs) -> Fragments:
+    """The line as styled pieces, at most `width` columns; what matters most comes first."""
+    pieces: Fragments = []
+    if status.can_write:
+        pieces.append(("class:danger", f"WRITING POSSIBLE: {status.site}"))
+    pieces.append(("class:status", status.model or ("connecting" if status.is_connecting else "no model")))
+    if status.lane:
+        pieces.append(("class:status", f"{status.lane} lane"))
+    if (used := _context(status)) is not None:
+        is_full = bool(status.used and status.limit and status.used > _FULL * status.limit)
+        pieces.append(("class:warn" if is_full else "class:status", used))
+    if status.amplification is not None:
+        style = "class:warn" if status.amplification > 1.2 else "class:status"
+        pieces.append((style, f"amplification {status.amplification:.2f}"))
+    pieces.append(("class:warn" if status.mode == "accept edits" else "class:status", status.mode))
+    if status.packs:
+        pieces.append(("class:status", ", ".join(status.packs)))
+    if status.site and not status.can_write:
+        pieces.append(("class:status", f"site {status.site}, reading only"))
+    return _fitted(pieces, width, f" {signs.dot} ")
+
+
+def _context(status: Status) -> str | None:
+    if status.used is None:
+        return f"context of {_short(status.limit)}" if status.limit else None
+    if not status.limit:
+        return f"context {_short(status.used)}"
+    return f"context {_short(status.used)} of {_short(status.limit)} ({100 * status.used // status.limit} %)"
+
+
+def _short(tokens: int | None) -> str:
+    if tokens is None:
+        return "?"
+    return f"{tokens:,}" if tokens < 10_000 else f"{tokens / 1000:.1f}k"
+
+
+def _fitted(pieces: Fragments, width: int, joint: str) -> Fragments:
+    fitted: Fragments = []
+    room = width
+    for style, text in pieces:
+        need = len(text) + (len(joint) if fitted else 0)
+        if need > room:
+            if not fitted:
+                fitted.append((style, one_line(text, room)))
+            break
+        if fitted:
+            fitted.append(("class:status", joint))
+        fitted.append((style, text))
+        room -= need
+    return fitted
