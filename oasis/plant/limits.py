@@ -25,6 +25,9 @@ _BITS = (8, 16, 32, 64)
 RANGES = {
     **{f"int{bits}": (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) for bits in _BITS},
     **{f"uint{bits}": (0, (1 << bits) - 1) for bits in _BITS},
+    "bcd16": (0, 9999),
+    "bcd32": (0, 99_999_999),
+    "bitmask": (0, 0xFFFF),
 }
 """Lowest and highest raw value of the integer types."""
 _WORDS = {"boolean": "bool", "sbyte": "int8", "byte": "uint8", "float": "float32", "double": "float64"}

@@ -157,21 +157,50 @@ def _point(
     except OasisError as fault:
         seen.say((*path, "address"), f"the address {spelled(given['address'])} cannot be used: {fault}")
         return None, ""
-    form = _form(seen, path, point.form, given)
+    form = _form(seen, path, _typed(seen, path, driver, point, given), given)
     return replace(point, form=form, name=str(path[-1])), driver.url
 
 
+def _typed(seen: Seen, path: Path, driver: Driver, point: Point, given: Mapping[str, Any]) -> Form:
+    """The point's form with type and order, in the driver's own words where its items can say them.
+
+    The items of some protocols have no types (a device says them): there the keys are taken as they are.
+    """
+    kind, order = given.get("type", point.form.type), given.get("order", point.form.order)
+    if (kind, order) == (point.form.type, point.form.order):
+        return point.form
+    try:
+        typed = driver.point(f"{point.address} {kind} {order}".rstrip())
+        if typed.address == point.address and typed.form.type:
+            return typed.form
+    except OasisError as fault:
+        if _has_types(driver, point):
+            seen.say((*path, "type" if "type" in given else "order"), f"{point.address} as {kind} {order}: {fault}")
+    return point.form
+
+
+def _has_types(driver: Driver, point: Point) -> bool:
+    """Can the driver's items say their type?"""
+    try:
+        typed = driver.point(f"{point.address} {point.form.type or 'uint16'}")
+    except OasisError:
+        return False
+    return typed.address == point.address and bool(typed.form.type)
+
+
 def _form(seen: Seen, path: Path, own: Form, given: Mapping[str, Any]) -> Form:
-    """The form that address and keys give together."""
+    """The form that address and keys give together; `own` is the driver's."""
     form = own
     for key, empty in (("type", ""), ("order", ""), ("scale", 1.0), ("offset", 0.0), ("unit", "")):
         if key not in given:
             continue
         was, value = getattr(own, key), given[key]
+        if key == "type" and was and plain_type(was) == plain_type(value):
+            continue
         if was not in (empty, value):
             seen.say((*path, key), f"`{key}` is {spelled(value)}, and the address says {spelled(was)}; give it once")
         form = replace(form, **{key: float(value) if isinstance(empty, float) else value})
-    if form.type and kind_of(form.type) is None and ("type" in given or given.get("write")):
+    if form.type and kind_of(form.type) is None and (form.type != own.type or given.get("write")):
         seen.say((*path, "type"), f"there is no type {spelled(form.type)}. {near(form.type, TYPES)}")
     if "order" in given and form.order not in ORDERS:
         seen.say((*path, "order"), f"there is no order {spelled(form.order)}. {near(form.order, ORDERS)}")
