@@ -33,12 +33,16 @@ def first_notice(project: Path, today: date, skill_lines: Sequence[str], files: 
 def agents_files(project: Path) -> list[Path]:
     """AGENTS.md from the repository's root (the nearest folder up that holds .git) down to the project.
 
-    One that is a link to a place outside the repository is left out.
+    Outside a repository from the user's home down, where the project lies in it. One that is a link to a place outside
+    the root is left out.
     """
     folders = [project, *project.parents]
-    root = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
-    found = [folder / "AGENTS.md" for folder in reversed(folders[: root + 1])]
-    return [path for path in found if path.is_file() and path.resolve().is_relative_to(folders[root].resolve())]
+    home = Path.home()
+    is_root = [(folder / ".git").exists() for folder in folders]
+    top = is_root.index(True) if True in is_root else folders.index(home) if home in folders else 0
+    root = folders[top]
+    found = [folder / "AGENTS.md" for folder in reversed(folders[: top + 1])]
+    return [path for path in found if path.is_file() and path.resolve().is_relative_to(root.resolve())]
 
 
 def _bounded(path: Path, project: Path, cap: int) -> str:

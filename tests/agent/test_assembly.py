@@ -3,8 +3,11 @@
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from oasis.agent.assembly import agent, create_session, first_items, toolbox
 from oasis.agent.gate import nobody_to_ask
+from oasis.agent.notices import agents_files
 from oasis.core.items import Notice, User
 from oasis.models.scripted import ScriptedModel, call, reply
 
@@ -64,3 +67,33 @@ def test_agents_md_is_told_and_a_link_out_of_the_repository_is_not(tmp_path: Pat
     text = first_items(project, toolbox(project), NOW)[0].text
     assert "Outer rule." in text
     assert "root:x:0" not in text
+
+
+def agents_md(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "AGENTS.md").write_text(text)
+
+
+def test_agents_md_is_read_up_to_the_home_outside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home = tmp_path / "home"
+    monkeypatch.setattr(Path, "home", lambda: home)
+    for folder in (tmp_path, home, home / "plants", home / "plants" / "line3"):
+        agents_md(folder, folder.name)
+    files = agents_files(home / "plants" / "line3")
+    assert [file.read_text() for file in files] == ["home", "plants", "line3"]
+
+
+def test_agents_md_above_a_repository_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for folder in (tmp_path, tmp_path / "repository", tmp_path / "repository" / "line3"):
+        agents_md(folder, folder.name)
+    (tmp_path / "repository" / ".git").mkdir()
+    files = agents_files(tmp_path / "repository" / "line3")
+    assert [file.read_text() for file in files] == ["repository", "line3"]
+
+
+def test_outside_home_and_repository_only_the_projects_own_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    for folder in (tmp_path / "shared", tmp_path / "shared" / "line3"):
+        agents_md(folder, folder.name)
+    assert [file.read_text() for file in agents_files(tmp_path / "shared" / "line3")] == ["line3"]
