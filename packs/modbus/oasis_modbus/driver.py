@@ -6,9 +6,11 @@ from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Scan, Sent
 from oasis.plant.plan import ApprovedWrite, Frame
 from oasis.plant.values import Point, Reading, Value
-from oasis_modbus import endpoint, grammar, identify, writes
+from oasis_modbus import endpoint, grammar, identify, sunspec_items, writes
 from oasis_modbus.link import Link, release, shared
 from oasis_modbus.reader import Reader
+from oasis_modbus.scan import scan_unit
+from oasis_modbus.scan_units import scan_units
 from oasis_modbus.units import PAUSES_S, Unit
 from oasis_modbus.watching import changes
 
@@ -27,19 +29,36 @@ class ModbusDriver:
         self.url = self._endpoint.url
 
     def point(self, text: str) -> Point:
-        return grammar.point(text)
+        return sunspec_items.point(text) or grammar.point(text)
 
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
-        raise ToolFault("A scan of Modbus is not there yet; read items instead.")
+        if self._endpoint.unit is not None:
+            return await scan_unit(self._unit_reader(), items, budget)
+        if items:
+            raise ToolFault(f"Items belong to one unit, and {self.url} names none. Scan it without items first.")
+        return await scan_units(self._shared(), self._endpoint, budget)
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
-        return await self._unit_reader().read(points)
+        """The readings in order. A `sunspec` item that cannot be read raises ToolFault when nothing else was asked."""
+        reader = self._unit_reader()
+        plain = [point for point in points if not sunspec_items.is_one(point)]
+        if len(plain) == len(points):
+            return await reader.read(points)
+        readings: list[Reading] = []
+        for point in points:
+            is_model = sunspec_items.is_one(point)
+            readings += await (sunspec_items.read(reader.unit, point) if is_model else reader.read([point]))
+        return readings
 
     def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
-        return changes(self._unit_reader(), points, seconds, interval_s)
+        return changes(lambda: self.read(points), seconds, interval_s)
 
     async def identity(self) -> str:
-        return identify.spelled_out(await identify.objects(self._unit_reader().unit))
+        """Vendor, product and revision by function 43, else by SunSpec's model 1; empty where it says neither.
+
+        Raises ToolFault where the device cannot be reached, or is busy.
+        """
+        return await identify.identity(self._unit_reader().unit)
 
     async def encode(self, point: Point, value: Value) -> Frame:
         unit = endpoint.needs_unit(self._endpoint)

@@ -1,6 +1,8 @@
 """Who a device says it is: function 43/14."""
 
 from oasis.plant.values import spelled
+from oasis_modbus import sunspec_items
+from oasis_modbus.faults import Silent
 from oasis_modbus.units import Refused, Unit
 
 NAMES = {
@@ -8,6 +10,7 @@ NAMES = {
 }  # fmt: skip
 """Application Protocol V1.1b3, 6.21: objects 0 to 2 are basic, 3 to 6 regular."""
 BASIC, REGULAR = 1, 2
+_COMMON = (("Mn", "vendor"), ("Md", "product"), ("Vr", "revision"), ("SN", "serial"))
 _NO = (1, 2, 3, 4)
 _MOST_REQUESTS = 8
 
@@ -28,6 +31,22 @@ async def objects(unit: Unit, level: int = BASIC, timeout_s: float = 0.0) -> dic
         if not more:
             break
     return found
+
+
+async def identity(unit: Unit) -> str:
+    """Who the device says it is: by function 43, else by SunSpec's model 1; empty where it says neither.
+
+    Some devices are silent to a function that they do not have: only one that is silent to reading as well is
+    unreachable. Raises LinkFault, Refused (busy).
+    """
+    try:
+        said = spelled_out(await objects(unit))
+    except Silent:
+        said = ""
+    if said:
+        return said
+    model = await sunspec_items.common(unit)
+    return " ".join(f"{word} {spelled(model[name])}" for name, word in _COMMON if name in model)
 
 
 def spelled_out(found: dict[int, str]) -> str:

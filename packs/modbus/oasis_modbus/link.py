@@ -25,8 +25,8 @@ class Link(ABC):
         self._transaction = 0
         self.abandoned: dict[int, int] = {}
         """Transactions whose reply was given up on, and the unit each was for."""
-        self.late: set[int] = set()
-        """Units whose reply came after it was given up on."""
+        self.late: dict[int, Reply] = {}
+        """Replies that came after they were given up on, by unit."""
 
     def frame(self, unit: int, pdu: bytes) -> bytes:
         """The request as it goes over the wire; its transaction id is used by no other."""
@@ -49,6 +49,11 @@ class Link(ABC):
         self.abandoned[transaction] = unit
         while len(self.abandoned) > _REMEMBERED:
             del self.abandoned[next(iter(self.abandoned))]
+
+    async def renew(self) -> None:
+        """End the connection between two requests; the next one makes another."""
+        async with self.gate:
+            await self.drop()
 
     @abstractmethod
     async def _exchange(self, frame: bytes, timeout_s: float) -> Reply: ...

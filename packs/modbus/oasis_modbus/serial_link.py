@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from serial import Serial
 
 MOST_BYTES = 256
+_SLICE_S = 0.02
+"""How long one look at the port waits. It is set once: some ports refuse to be set again while they are open."""
 
 
 class SerialLink(Link):
@@ -82,14 +84,12 @@ class SerialLink(Link):
             left = until - time.monotonic()
             if left <= 0 or len(received) >= MOST_BYTES:
                 return None
-            port.timeout = min(left, 0.05)
             received += port.read(max(1, min(port.in_waiting, MOST_BYTES - len(received))))
 
     def _settle(self, port: "Serial") -> None:
         """The pause before a frame: 3.5 characters (Serial Line V1.02, 2.5.1.1); after a fault, until nothing comes."""
         quiet_s = max(3.5 * self.endpoint.line.byte_s, 0.002)
         if self._is_uneasy:
-            port.timeout = max(quiet_s, 0.05)
             until = time.monotonic() + self.endpoint.timeout_s
             while port.read(MOST_BYTES) and time.monotonic() < until:
                 pass
@@ -108,9 +108,16 @@ class SerialLink(Link):
             line = self.endpoint.line
             try:
                 self._port = Serial(
-                    self.endpoint.host, line.baud, line.bits, line.parity, line.stop, write_timeout=5, exclusive=True
+                    self.endpoint.host,
+                    line.baud,
+                    line.bits,
+                    line.parity,
+                    line.stop,
+                    _SLICE_S,
+                    write_timeout=5,
+                    exclusive=True,
                 )
-            except (OSError, ValueError) as fault:
+            except (OSError, ValueError, *_termios_faults()) as fault:
                 raise faults.unreachable(self.endpoint, str(fault)[:120]) from fault
         return self._port
 
@@ -118,3 +125,12 @@ class SerialLink(Link):
         port, self._port = self._port, None
         if port:
             port.close()
+
+
+def _termios_faults() -> tuple[type[Exception], ...]:
+    """What POSIX raises for settings that a port does not take; nothing of the kind on Windows."""
+    try:
+        import termios  # noqa: PLC0415
+    except ImportError:
+        return ()
+    return (termios.error,)

@@ -97,7 +97,7 @@ class TcpLink(StreamLink):
         while True:
             reply = parse_tcp(await self._whole(reader, received))
             if reply.transaction in self.abandoned:
-                self.late.add(self.abandoned.pop(reply.transaction))
+                self.late[self.abandoned.pop(reply.transaction)] = reply
                 received.clear()
                 continue
             asked = int.from_bytes(frame[:2])

@@ -71,7 +71,7 @@ class Unit:
                 raise self.refused(pdu[0], reply.exception)
             await asyncio.sleep(pause_s)
             if pause_s == self.pauses_s[-1]:
-                await self.link.drop()
+                await self.link.renew()
         raise AssertionError("the last pause is None")
 
     def refused(self, function: int, code: int) -> Refused:

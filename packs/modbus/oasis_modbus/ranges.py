@@ -1,0 +1,184 @@
+"""Which addresses of a table read: found by asking, within a budget."""
+
+from dataclasses import dataclass, field
+
+from oasis.plant.driver import Budget
+from oasis_modbus.faults import LinkFault
+from oasis_modbus.reader import Reader
+from oasis_modbus.tables import LAST, Table
+from oasis_modbus.units import Refused
+
+_STARTS = (
+    0, 1, 100, 200, 256, 300, 400, 500, 600, 700, 800, 900, 1000, 1024, 1500, 2000, 3000, 4000, 4096, 5000, 6000, 7000,
+    8000, 9000, 10_000, 15_000, 20_000, 25_000, 30_000, 32_000, 35_000, 37_000, 40_000, 45_000, 47_000, 50_000, 60_000,
+)  # fmt: skip
+"""Where maps usually begin; each is looked at unless a range found before has it."""
+_LOOK_AHEAD = (2, 4, 8, 16, 32, 64)
+_STRIDES = (32, 8, 4, 2, 1)
+_MOST_BLOCKS = 8
+"""Whole blocks in a row after which a range is taken as longer than a scan need follow."""
+
+
+@dataclass(slots=True)
+class Ranges:
+    """What was found of one table. `readable` and `open` (not resolved) are first and last addresses."""
+
+    table: Table
+    readable: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    unresolved: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    why: str = ""
+    """Why nothing reads, or the search ended before its end; empty when it was whole."""
+    goes_on: bool = False
+    """Whether the last range goes on past where the search left it."""
+    requests: int = 0
+    stride: int = 0
+    """Within a given range: how far apart the addresses are that were looked at, at most. 0: blocks only."""
+
+    def add(self, first: int, last: int) -> None:
+        """Note a readable range; those that touch become one."""
+        merged = sorted([*self.readable, (first, last)])
+        self.readable = merged[:1]
+        for low, high in merged[1:]:
+            if low <= self.readable[-1][1] + 1:
+                self.readable[-1] = (self.readable[-1][0], max(high, self.readable[-1][1]))
+            else:
+                self.readable.append((low, high))
+
+    def has(self, address: int) -> bool:
+        return any(low <= address <= high for low, high in self.readable)
+
+
+class Search:
+    """Searches one table of one unit. `share` is how many requests it may make, within the budget."""
+
+    def __init__(self, reader: Reader, table: Table, budget: Budget, share: int) -> None:
+        self._reader = reader
+        self._budget = budget
+        self._share = share
+        self._bounds = (0, LAST)
+        self._refused: set[int] = set()
+        self.found = Ranges(table)
+
+    async def within(self, first: int, last: int) -> Ranges:
+        """Every address of a given range: whole blocks, and where one fails single addresses, ever closer together.
+
+        From each that reads, outwards to both ends. What the budget leaves undecided is named.
+        """
+        self._bounds = (first, last)
+        most = self.found.table.most
+        for low in range(first, last + 1, most):
+            high = min(low + most - 1, last)
+            if await self._reads(low, high):
+                self.found.add(low, high)
+        for stride in _STRIDES:
+            for at in range(first, last + 1, stride):
+                if self.found.why:
+                    break
+                if not self.found.has(at) and at not in self._refused and await self._reads(at, at):
+                    self.found.add(await self._end(at, -1), await self._end(at, 1))
+            else:
+                self.found.stride = stride
+        self.found.unresolved = self._undecided(first, last) if self.found.why else []
+        return self.found
+
+    def _undecided(self, first: int, last: int) -> list[tuple[int, int]]:
+        """The stretches, from one address known to the next, in which some are not known."""
+        stretches: list[tuple[int, int]] = []
+        for at in range(first, last + 1):
+            if self.found.has(at) or at in self._refused:
+                continue
+            if stretches and at - stretches[-1][1] <= _STRIDES[0]:
+                stretches[-1] = (stretches[-1][0], at)
+            else:
+                stretches.append((at, at))
+        return stretches
+
+    async def anywhere(self) -> Ranges:
+        """From where maps usually begin, outwards to where each ends, and on behind short gaps."""
+        for start in _STARTS:
+            if self.found.has(start):
+                continue
+            answer = await self._reads(start, start)
+            if answer is None:
+                break
+            if answer and await self._outwards(start) is None:
+                break
+        return self.found
+
+    async def _outwards(self, start: int) -> bool | None:
+        """Both ends of the range that `start` is in; then behind a gap. None when the search is over."""
+        at: int | None = start
+        while at is not None:
+            low = await self._end(at, -1)
+            high = await self._end(at, 1)
+            self.found.add(low, high)
+            if self.found.why or self.found.goes_on:
+                break
+            at = await self._behind(high)
+        return None if self.found.why else True
+
+    async def _end(self, at: int, way: int) -> int:
+        """The last readable address from `at` in one direction: in growing steps, then halving the one that failed."""
+        sure, step, whole = at, 1, 0
+        most = self.found.table.most
+        low, high = self._bounds
+        while low <= sure + way <= high and not self.found.has(sure + way):
+            far = max(low, min(high, sure + way * step))
+            answer = await self._reads(*sorted((sure + way, far)))
+            if answer is None:
+                return sure
+            if not answer:
+                return await self._halved(sure, far, way)
+            sure, whole, step = far, whole + (step == most), min(step * 2, most)
+            if whole >= _MOST_BLOCKS:
+                self.found.goes_on = True
+                break
+        return sure
+
+    async def _halved(self, sure: int, bad: int, way: int) -> int:
+        """The last readable address between one that reads and one at or before which something does not."""
+        while abs(bad - sure) > 1:
+            middle = (sure + bad) // 2 if way > 0 else -(-(sure + bad) // 2)
+            answer = await self._reads(*sorted((sure + way, middle)))
+            if answer is None:
+                return sure
+            sure, bad = (middle, bad) if answer else (sure, middle)
+        return sure
+
+    async def _behind(self, end: int) -> int | None:
+        """The next readable address shortly behind a range's end; None where there is none."""
+        for ahead in _LOOK_AHEAD:
+            at = end + ahead
+            if at > LAST or self.found.has(at):
+                return None
+            answer = await self._reads(at, at)
+            if answer:
+                return at
+            if answer is None:
+                return None
+        return None
+
+    async def _reads(self, first: int, last: int) -> bool | None:
+        """Whether this block reads; None when no more may be asked, `why` says the reason."""
+        if not self.found.why and self.found.requests >= self._share:
+            self.found.why = f"its share of {self._share} requests is spent"
+        if not self.found.why and not self._budget.spend():
+            self.found.why = self._budget.stopped
+        if self.found.why:
+            return None
+        self.found.requests += 1
+        table = self.found.table
+        try:
+            await self._reader.unit.values(table, first, last - first + 1)
+        except Refused as refused:
+            if refused.code in (2, 3, 4):
+                self._refused |= {first} if first == last else set()
+                return False
+            no = f"no {table.words}: the device does not offer function {table.function:02d}"
+            self.found.why = no if refused.code == 1 else str(refused)
+            return None
+        except LinkFault as fault:
+            self.found.why = str(fault)
+            return None
+        self._reader.known[table.name].add(first, last - first + 1)
+        return True

@@ -1,0 +1,165 @@
+"""Which units answer behind a gateway or on a bus."""
+
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from oasis.plant.driver import Budget, Found, Scan
+from oasis_modbus import faults, identify
+from oasis_modbus.endpoint import Endpoint
+from oasis_modbus.faults import Broken, Garbled, Silent, Strange
+from oasis_modbus.link import Link
+from oasis_modbus.units import Refused, Unit
+
+_COMMON = (1, 2, 3, 4, 5, 10, 11, 20, 50, 100, 101, 126, 247)
+"""Units that are usual as delivered; 126 is SunSpec's. They come first, so that a scan cut short has them."""
+_UNLIKELY = (231, 199)
+_ABSENT = (10, 11)
+"""Exceptions by which a gateway says that nobody is there."""
+PROBE = struct.pack(">BHH", 3, 0, 1)
+FIRST_S = 1.0
+LEAST_S = 0.05
+_LATENCIES = 4
+_MOST_IDENTIFIED = 20
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Units that answered: how, and after how many seconds (None for one whose reply came late)."""
+
+    answers: dict[int, str] = field(default_factory=dict[int, str])
+    took_s: dict[int, float] = field(default_factory=dict[int, float])
+    values: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    notes: list[str] = field(default_factory=list[str])
+
+
+async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
+    """Ask every unit for holding register 0, once. Raises ToolFault where the gateway cannot be reached."""
+    units = order(endpoint)
+    seen = _Seen()
+    asked: list[int] = []
+    for n, unit in enumerate(units):
+        if not budget.spend():
+            break
+        asked.append(unit)
+        await _probe(link, endpoint, unit, _patience_s(seen, budget, len(units) - n, endpoint), seen)
+        if _answers_all(seen, asked):
+            break
+    everyone = _answers_all(seen, asked)
+    if not everyone:
+        await _late(link, endpoint, seen, budget)
+    found = [await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)]
+    left = [unit for unit in units if unit not in asked]
+    stopped = ""
+    if left and not everyone:
+        stopped = f"{budget.stopped}; {len(asked)} of {len(units)} units were asked, not: {_ranges(left)}"
+    return Scan(tuple(found[:1] if everyone else found), tuple(_notes(endpoint, seen, asked, everyone)), stopped)
+
+
+def order(endpoint: Endpoint) -> list[int]:
+    """The units to ask, common ones first. On TCP also 255, a device's own; never 0, a gateway's broadcast."""
+    first = list(_COMMON) if endpoint.is_serial else [1, 255, *_COMMON[1:5], *_UNLIKELY, *_COMMON[5:]]
+    return [*first, *(unit for unit in range(1, 248) if unit not in first)]
+
+
+def _patience_s(seen: _Seen, budget: Budget, left: int, endpoint: Endpoint) -> float:
+    """How long to wait for one unit.
+
+    Four times the slowest answer so far, and no more than an even share of the time that is left; but never less than
+    1.5 times that answer: rather stop early than miss who is there. Before the first answer: a second.
+    """
+    least_s = max(LEAST_S, 40 * endpoint.line.byte_s) if endpoint.is_serial else LEAST_S
+    slowest_s = max(seen.took_s.values(), default=0.0)
+    share_s = budget.left_s * 0.9 / left
+    if not seen.took_s:
+        return min(FIRST_S, endpoint.timeout_s, max(least_s, share_s * 2))
+    wished_s = max(least_s, _LATENCIES * slowest_s)
+    return min(endpoint.timeout_s, max(min(wished_s, share_s), 1.5 * slowest_s + 0.005))
+
+
+async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, seen: _Seen) -> None:
+    began = time.monotonic()
+    try:
+        reply = await link.ask(unit, PROBE, timeout_s)
+    except Silent:
+        return
+    except Strange as fault:
+        if fault.unit != unit and 0 < fault.unit < 248:
+            seen.answers.setdefault(fault.unit, "answered late, or for another unit")
+            seen.notes.append(f"While unit {unit} was asked, unit {fault.unit} answered: check both alone.")
+        return
+    except (Broken, Garbled) as fault:
+        seen.notes.append(f"unit {unit}: {fault}")
+        return
+    if reply.exception in _ABSENT:
+        return
+    seen.took_s[unit] = time.monotonic() - began
+    seen.values[unit] = reply.pdu
+    said = f"exception 0x{reply.exception:02X}" if reply.exception else f"holding 0 = {reply.pdu[2:].hex().upper()}"
+    seen.answers[unit] = said
+
+
+async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> None:
+    """Units whose reply came after it was given up on are there as well: each is asked again with time."""
+    if link.abandoned and budget.spend():
+        await _probe(link, endpoint, 1, min(FIRST_S, endpoint.timeout_s), _Seen())
+    here = {unit for unit, reply in link.late.items() if reply.exception not in _ABSENT}
+    for unit in sorted(here - set(seen.answers)):
+        if budget.spend():
+            await _probe(link, endpoint, unit, endpoint.timeout_s, seen)
+        seen.answers.setdefault(unit, "answers slowly")
+    link.late.clear()
+
+
+def _answers_all(seen: _Seen, asked: Sequence[int]) -> bool:
+    """Whether the device takes any unit for itself: all asked so far answered alike, unlikely ones among them."""
+    if not set(_UNLIKELY) <= set(asked):
+        return False
+    return all(unit in seen.values for unit in asked) and len(set(seen.values.values())) == 1
+
+
+async def _found(link: Link, endpoint: Endpoint, unit: int, seen: _Seen, budget: Budget) -> Found:
+    fields = {"answered": seen.answers[unit]}
+    if unit in seen.took_s:
+        fields["after"] = f"{seen.took_s[unit] * 1000:.0f} ms"
+    if unit in seen.values and sorted(seen.answers).index(unit) < _MOST_IDENTIFIED and budget.spend():
+        timeout_s = max(0.3, _LATENCIES * seen.took_s[unit])
+        try:
+            said = identify.spelled_out(await identify.objects(Unit(link, unit, ()), timeout_s=timeout_s))
+        except (Refused, faults.LinkFault):
+            said = ""
+        fields["identity"] = said
+    return Found("unit", endpoint.with_unit(unit).url, fields)
+
+
+def _notes(endpoint: Endpoint, seen: _Seen, asked: Sequence[int], everyone: bool) -> list[str]:
+    notes = list(dict.fromkeys(seen.notes))[:5]
+    if everyone:
+        notes.append(
+            f"It answers alike for every unit that was asked ({_ranges(asked)}): one device that does not look at the "
+            "unit. Use 1."
+        )
+    elif not seen.answers:
+        notes.append(
+            f"No unit answered at {endpoint.gateway}. "
+            + (
+                "Check baud rate, parity, wiring (A and B), and that nobody else is master on this line."
+                if endpoint.has_rtu_frames
+                else "Something listens there, but it may not be Modbus, or its unit is one not asked."
+            )
+        )
+    policy = "1 to 247" if endpoint.is_serial else "1 to 247 and 255 (a device's own)"
+    notes.append(f"Units are {policy}; 0 is not asked: it is the broadcast of a serial line.")
+    return notes
+
+
+def _ranges(units: Sequence[int]) -> str:
+    """`1-3, 7`."""
+    parts: list[list[int]] = []
+    for unit in sorted(units):
+        if parts and parts[-1][-1] == unit - 1:
+            parts[-1] = [parts[-1][0], unit]
+        else:
+            parts.append([unit])
+    return ", ".join("-".join(str(u) for u in part) for part in parts)
