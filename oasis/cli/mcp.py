@@ -48,7 +48,7 @@ def test(
     project: Project = Path(),
     json: AsJson = False,
 ) -> None:
-    """Start servers, list their tools as a model would see them, and end them.
+    """Try servers: start them, list their tools, end them.
 
     Exit code 1 where a server did not start or a tool was left out.
     """

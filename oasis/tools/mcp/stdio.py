@@ -84,6 +84,7 @@ class _Child:
         self._why = why
         self._said: deque[bytes] = deque(maxlen=2)
         self._has_said_all = anyio.Event()
+        self._is_flooding = False
 
     async def receive(self) -> None:
         """Pass on what is a message; what is none (a banner, a print) is left out. Ends with the child's output."""
@@ -94,7 +95,7 @@ class _Child:
                         message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
                         await self._into.send(SessionMessage(message))
             except Flooded as flood:
-                self._why.append(str(flood))
+                self._note(flood)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 pass
             else:
@@ -115,17 +116,17 @@ class _Child:
                 self._said.append(block[-2_000:])
                 self._allowance.take_bytes(len(block))
         except Flooded as flood:
-            self._why.append(str(flood))
+            self._note(flood)
             self._into.close()
         self._has_said_all.set()
         await _drain(self._errors)
 
     async def stop(self) -> None:
-        """The child and what it started are gone after this, within about twice GRACE_S."""
+        """The child and what it started are gone after this, within about twice GRACE_S; at once after a flood."""
         try:
             with contextlib.suppress(OSError):
                 self._input.close()
-            if not await self._is_gone():
+            if not self._is_flooding and not await self._is_gone():
                 with contextlib.suppress(ProcessLookupError):
                     self._process.terminate()
                 await self._is_gone()
@@ -134,6 +135,10 @@ class _Child:
         await self._is_gone()
         # A process that left the group may hold the pipes: asyncio then never closes its transport, and warns.
         self._process._transport.close()  # pyright: ignore
+
+    def _note(self, flood: Flooded) -> None:
+        self._why.append(str(flood))
+        self._is_flooding = True
 
     async def _lines(self) -> AsyncIterator[bytes]:
         """Lines without their ends. Raises Flooded for one that has no end, and for too many bytes."""

@@ -16,6 +16,7 @@ import pytest
 from oasis.core.items import Status
 from oasis.core.tool import Outcome
 from oasis.errors import ToolFault
+from oasis.tools.mcp import stdio
 from oasis.tools.mcp.server import Server
 from oasis.tools.mcp.servers import Mcp, connected
 
@@ -60,6 +61,11 @@ class Raw:
         return any(psutil.pid_exists(n) and psutil.Process(n).status() != psutil.STATUS_ZOMBIE for n in numbers)
 
 
+@pytest.fixture(autouse=True)
+def servers_have_little_time_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "GRACE_S", 0.2)
+
+
 @pytest.fixture
 def raw(tmp_path: Path) -> Raw:
     return make_raw(tmp_path, "plc")
@@ -70,11 +76,6 @@ def make_raw(folder: Path, name: str) -> Raw:
     made.folder.mkdir()
     made.lists("echo")
     return made
-
-
-@pytest.fixture
-def spill(tmp_path: Path) -> Path:
-    return tmp_path / "spill"
 
 
 def opened(servers: Sequence[Server], tmp_path: Path, **more: Any) -> AbstractAsyncContextManager[Mcp]:
@@ -103,7 +104,9 @@ class Web:
 
     def end(self) -> None:
         self.child.kill()
-        self.child.communicate()
+        self.child.wait()
+        if self.child.stdout:
+            self.child.stdout.close()
 
 
 def serve(folder: Path, port: int = 0) -> Web:

@@ -104,14 +104,16 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(raw: Raw, tmp_path: P
         ("loud", "it sent more than 64 MiB"),
     ],
 )
-async def test_a_flooding_server_is_ended(
+async def test_a_flooding_server_is_ended_and_its_tools_stay_as_they_are(
     raw: Raw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, why: str
 ):
     monkeypatch.setattr(allowance, "MAX_MESSAGES", 300)
     raw.lists(tool, "echo")
     async with opened([raw.server()], tmp_path) as mcp:
+        before = [tool.spec.wire for tool in mcp.tools]
         outcome = await call(mcp, f"plc_{tool}")
         after = await call(mcp, "plc_echo", text="on")
+        assert [tool.spec.wire for tool in mcp.tools] == before
     assert why in outcome.text
     assert outcome.status is Status.UNKNOWN
     assert after.status is Status.OK
