@@ -16,6 +16,7 @@ from oasis.cli.options import ModelFile, Packs, Project, Server
 
 COMMANDS = (
     "run",
+    "plant",
     "lab",
     "sessions",
     "doctor",

@@ -1,0 +1,24 @@
+"""`oasis plant`: what a model does with a plant, for a person. One small file a command."""
+
+import typer
+
+from oasis.cli.plant import audit, site
+from oasis.cli.plant.browse import browse
+from oasis.cli.plant.read import read
+from oasis.cli.plant.scan import scan
+from oasis.cli.plant.watch import watch
+from oasis.cli.plant.write import write
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Look at a plant: scan, read, watch, browse. With a site file: write, and what was written (audit).\n\n"
+    "Devices are named by URL, things in them by items; how they are written is the pack's: `oasis plant scan --help`. "
+    "Exit codes: 0 all is well; 1 a fault, in words; 2 wrong usage; 3 done in part, or the device rejected a write; "
+    "4 what became of a write is unknown; 130 interrupted.",
+)
+for _command in (scan, read, watch, browse, write):
+    app.command()(_command)
+app.add_typer(audit.app, name="audit")
+app.add_typer(site.app, name="site")

@@ -1,0 +1,89 @@
+"""One write by a person: planned, shown, asked about, carried out."""
+
+import getpass
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from oasis.cli.plant.ask import answer, has_person
+from oasis.cli.plant.options import PARTLY, UNKNOWN
+
+if TYPE_CHECKING:
+    from oasis.plant.plan import Plan
+    from oasis.plant.writer import Writer
+    from oasis.plant.written import Written
+
+
+@asynccontextmanager
+async def writing(site_file: Path | None, command: str) -> "AsyncGenerator[Writer, None]":
+    """A writer for the site file's tags. What an earlier session left behind is said first."""
+    from oasis.cli.plant.audits import audit_folder
+    from oasis.cli.plant.targets import connected, loaded, needs_site
+    from oasis.plant.audit import Audit, audit_path
+    from oasis.plant.safe_state import left_behind
+    from oasis.plant.writer import Writer
+    from oasis.ui.clean import clean
+
+    async with connected() as connections:
+        site = needs_site(loaded(connections, site_file))
+        path = audit_path(audit_folder(), site)
+        for said in left_behind(path):
+            typer.echo(clean(said), err=True)
+        audit = Audit(path, f"{command}-{secrets.token_hex(4)}", {"command": f"oasis plant {command}"})
+        try:
+            yield Writer(site, connections.open, audit)
+        finally:
+            audit.close()
+
+
+def check_can_ask(yes: bool) -> None:
+    """Raises WriteRefused where nobody can be asked, before anything is planned."""
+    from oasis.errors import WriteRefused
+
+    if not yes and not has_person():
+        raise WriteRefused(
+            "A write is approved by a person at the terminal, and standard input is none; nothing was sent. Run this "
+            "at a terminal. --yes answers only for tags that the site file marks `unattended = true`."
+        )
+
+
+async def carried_out(writer: "Writer", plan: "Plan", yes: bool) -> "Written | None":
+    """Show the plan, have it approved, and send it once. None where the person did not approve."""
+    from oasis.ui.clean import clean
+
+    typer.echo(f"{clean(plan.title)}\n{clean(plan.body)}", err=True)
+    if yes:
+        return await writer.carry_out(plan.token, writer.unattended(plan))
+    typed = await answer(f"Write it? y or {plan.tag.name} does, anything else does not: ")
+    if typed not in ("y", "Y", plan.tag.name):
+        return None
+    return await writer.carry_out(plan.token, _who())
+
+
+def tell(plan: "Plan", written: "Written | None", as_json: bool) -> None:
+    """Say how it ended, and end the command with its exit code."""
+    from oasis.plant.driver import Effect
+    from oasis.ui.clean import clean
+    from oasis.ui.plant import rows
+
+    effect = written.effect if written else Effect.NOT_SENT
+    words = written.words if written else f"Not approved, so nothing was sent: {plan.title}."
+    if as_json:
+        read_back = rows.value(written.read_back) if written else None
+        row = {"v": rows.VERSION, "plan": rows.plan(plan), "effect": str(effect), "words": words}
+        typer.echo(rows.line(row | {"read_back": read_back}))
+    else:
+        typer.echo(clean(words))
+    codes = {Effect.WRITTEN: 0, Effect.REJECTED: PARTLY, Effect.UNKNOWN: UNKNOWN, Effect.NOT_SENT: 1}
+    raise typer.Exit(codes[effect])
+
+
+def _who() -> str:
+    try:
+        return f"{getpass.getuser()} at the terminal"
+    except (OSError, KeyError, ImportError):
+        return "a person at the terminal"

@@ -1,0 +1,129 @@
+"""`oasis plant audit`: what was written, by whom, and how it ended."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oasis.cli.plant.options import AsJson, SiteFile, prints_json
+from oasis.cli.plant.write import Yes
+
+if TYPE_CHECKING:
+    from oasis.plant.audit_report import Row
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="What was written to the plant: verify the record, report as found and as left, take a write back.",
+)
+File = Annotated[
+    Path | None,
+    typer.Argument(metavar="[FILE]", help="An audit file. Default: that of --site, or the only one there is."),
+]
+
+
+@app.command()
+def verify(file: File = None, site: SiteFile = None, json: AsJson = None) -> None:
+    """Check that no line of the audit was changed or is missing. Exit code 1 when one was."""
+    import asyncio
+
+    from oasis.cli.plant.audits import chosen
+    from oasis.plant.audit import read_records
+    from oasis.plant.audit import verify as verified
+    from oasis.ui.clean import clean
+    from oasis.ui.plant import rows
+
+    path = asyncio.run(chosen(site, file))
+    faults = verified(path)
+    count = len(read_records(path))
+    if prints_json(json):
+        typer.echo(rows.line({"v": rows.VERSION, "file": str(path), "lines": count, "faults": faults}))
+    elif faults:
+        typer.echo(f"{path} is not as it was written:")
+        for fault in faults:
+            typer.echo(f"  {clean(fault)}")
+    else:
+        typer.echo(f"{path} holds together: {count} lines, each follows from the one before.")
+    if faults:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    file: File = None,
+    site: SiteFile = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
+    json: AsJson = None,
+) -> None:
+    """The commissioning sheet: each tag as found and as left, with unit, writes, outcome, who and when."""
+    import asyncio
+
+    from oasis.cli.plant.audits import chosen
+    from oasis.plant.audit_report import as_csv, as_markdown
+    from oasis.plant.audit_report import report as reported
+
+    if markdown and csv:
+        raise typer.BadParameter("--markdown and --csv: choose one")
+    made = reported(asyncio.run(chosen(site, file)))
+    if markdown or csv:
+        typer.echo(as_markdown(made) if markdown else as_csv(made).replace("\r\n", "\n"), nl=False)
+    else:
+        _show(made, prints_json(json))
+
+
+@app.command()
+def revert(
+    token: Annotated[str, typer.Argument(metavar="ID", help="The write's token, from the report or the audit.")],
+    site: SiteFile = None,
+    yes: Yes = False,
+    json: AsJson = None,
+) -> None:
+    """Write what a write found there: a new plan, shown and asked about like any other."""
+    import asyncio
+
+    asyncio.run(_revert(token, site, yes, prints_json(json)))
+
+
+async def _revert(token: str, site: SiteFile, yes: bool, as_json: bool) -> None:
+    from oasis.cli.plant.approve import carried_out, check_can_ask, tell, writing
+
+    async with writing(site, "revert") as writer:
+        check_can_ask(yes)
+        plan = await writer.revert(token)
+        written = await carried_out(writer, plan, yes)
+    tell(plan, written, as_json)
+
+
+def _show(made: "list[Row]", as_json: bool) -> None:
+    from oasis.plant.audit_report import HEADINGS
+    from oasis.ui.plant import rows
+    from oasis.ui.plant.page import cell, console, table
+
+    if as_json:
+        typer.echo(rows.line({"v": rows.VERSION, "tags": [_row(row) for row in made]}))
+        return
+    shown = table(*HEADINGS, right=("As found", "As left", "Writes"))
+    for row in made:
+        shown.add_row(*(cell(text) for text in row.cells))
+    console().print(shown)
+
+
+def _row(row: "Row") -> dict[str, Any]:
+    from oasis.ui.plant import rows
+
+    return {
+        "tag": row.tag,
+        "url": row.url,
+        "address": row.address,
+        "unit": row.unit or None,
+        "as_found": rows.value(row.as_found),
+        "as_left": rows.value(row.as_left),
+        "writes": row.writes,
+        "unknown": row.unknown,
+        "outcome": str(row.outcome),
+        "by": row.by,
+        "first": row.first,
+        "last": row.last,
+    }

@@ -1,0 +1,83 @@
+"""`oasis plant browse`: what is below something, as a tree."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oasis.cli.plant.options import PARTLY, AsJson, prints_json
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from oasis.plant.connections import Connections
+    from oasis.plant.driver import Budget, Found
+
+
+def browse(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Of the device or server.")],
+    item: Annotated[str, typer.Argument(metavar="[ITEM]", help="Where to begin; default: at the top.")] = "",
+    depth: Annotated[int, typer.Option(min=1, max=10, help="How many levels.")] = 1,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Stop after so long.")] = 30.0,
+    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="Stop after so many requests.")] = 600,
+    json: AsJson = None,
+) -> None:
+    """Show what a device or server holds, level by level. Reads only.
+
+    Exit code 3 when it stopped before the end, for its budget.
+    """
+    import asyncio
+
+    asyncio.run(_browse(url, item, depth, (requests, seconds), prints_json(json)))
+
+
+async def _browse(url: str, item: str, depth: int, most: tuple[int, float], as_json: bool) -> None:
+    from rich.tree import Tree
+
+    from oasis.cli.plant.targets import connected
+    from oasis.plant.driver import Budget
+    from oasis.ui.plant import rows
+    from oasis.ui.plant.page import cell, console
+
+    budget = Budget(*most)
+    async with connected() as connections:
+        driver = connections.open(url)
+        tree = Tree(cell(f"{driver.url} {item}".strip(), "bold"))
+        below, stopped = await _level(connections, driver.url, item, depth, budget, tree)
+    if as_json:
+        typer.echo(rows.line({"v": rows.VERSION, "url": driver.url, "below": below, "stopped": stopped or None}))
+    else:
+        console().print(tree)
+        if stopped:
+            typer.echo(f"Stopped before the end: {stopped}.", err=True)
+    if stopped:
+        raise typer.Exit(PARTLY)
+
+
+async def _level(
+    connections: "Connections", url: str, item: str, depth: int, budget: "Budget", tree: "Tree"
+) -> tuple[list[dict[str, Any]], str]:
+    """One level and those below it, into `tree`; as JSON, and why it is incomplete."""
+    from oasis.ui.plant import rows
+
+    done = await connections.open(url).scan([item] if item else [], budget)
+    stopped = done.stopped
+    below: list[dict[str, Any]] = []
+    for found in done.found:
+        branch = tree.add(_label(found))
+        row = rows.found(found)
+        if depth > 1 and not budget.stopped:
+            is_url = "://" in found.item
+            inner, why = await _level(
+                connections, found.item if is_url else url, "" if is_url else found.item, depth - 1, budget, branch
+            )
+            row["below"] = inner
+            stopped = stopped or why
+        below.append(row)
+    return below, stopped or budget.stopped
+
+
+def _label(found: "Found") -> Any:
+    from oasis.ui.plant.page import cell
+
+    fields = "  ".join(f"{name} {value}" for name, value in found.fields.items() if value)
+    return cell(f"{found.item}  {fields}".rstrip())
