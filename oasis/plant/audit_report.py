@@ -57,10 +57,10 @@ class Row:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row's texts, in the order of HEADINGS."""
-        left = "not read back" if self.as_left is None else spelled(self.as_left)
+        left = _value(self.as_left)
         more = f" ({self.unknown} unknown in all)" if self.unknown > (self.outcome is Effect.UNKNOWN) else ""
-        outcome = f"{'UNKNOWN' if self.outcome is Effect.UNKNOWN else self.outcome}{more}"
-        found = spelled(self.as_found)
+        outcome = f"{_outcome(self.outcome)}{more}"
+        found = _value(self.as_found)
         people = ", ".join(self.by)
         place = (self.tag, self.url, self.address)
         return (*place, found, left, self.unit, str(self.writes), outcome, people, self.first, self.last)
@@ -77,19 +77,48 @@ def report(path: Path) -> list[Row]:
     return list(rows.values())
 
 
-def as_markdown(rows: Sequence[Row]) -> str:
-    """The rows as a Markdown table."""
-    lines = [_line(HEADINGS), _line(["---"] * len(HEADINGS)), *(_line(row.cells) for row in rows)]
+def single_writes(path: Path) -> list[tuple[str, ...]]:
+    """The cells of each write that was sent, under the headings WRITES, oldest first."""
+    return [
+        (
+            *(
+                write.token,
+                write.sent_at,
+                write.tag,
+                _value(write.before),
+                _value(write.after),
+                _value(write.read_back),
+            ),
+            *(write.unit, _outcome(write.effect), write.by, write.session),
+        )
+        for write in writes_of(read_records(path))
+        if write.is_sent
+    ]
+
+
+def as_markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [_line(headings), _line(["---"] * len(headings)), *(_line(row) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
-def as_csv(rows: Sequence[Row]) -> str:
-    """The rows as CSV (RFC 4180); what a spreadsheet would take for a formula begins with an apostrophe."""
+def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """CSV (RFC 4180); what a spreadsheet would take for a formula begins with an apostrophe."""
     text = io.StringIO()
     out = csv.writer(text)
-    out.writerow(HEADINGS)
-    out.writerows([[_harmless(cell) for cell in row.cells] for row in rows])
+    out.writerow(headings)
+    out.writerows([[_harmless(cell) for cell in row] for row in rows])
     return text.getvalue()
+
+
+def _outcome(effect: Effect) -> str:
+    return "UNKNOWN" if effect is Effect.UNKNOWN else str(effect)
+
+
+def _value(value: Value | None) -> str:
+    if value is None:
+        return "not read"
+    return f"{value:.12g}" if isinstance(value, float) else spelled(value)
 
 
 def _line(cells: Sequence[str]) -> str:

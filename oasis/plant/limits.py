@@ -74,7 +74,7 @@ def canonical(form: Form, value: object) -> Value:
             return _bytes(value)
         case None:
             raise ValueError(f"the type {form.type!r} is not one whose values can be checked")
-    raise ValueError(f"{_shown(value)} is no value of type {form.type}: {kind_of(form.type)} is needed")
+    raise ValueError(f"{_short(value)} is no value of type {form.type}: {kind_of(form.type)} is needed")
 
 
 def _whole(form: Form, value: int | float) -> Value:
@@ -108,16 +108,16 @@ def _bytes(value: object) -> bytes:
     try:
         return value if isinstance(value, bytes) else bytes.fromhex(str(value))
     except ValueError:
-        raise ValueError(f"{_shown(value)} is no row of bytes: write hex digits") from None
+        raise ValueError(f"{_short(value)} is no row of bytes: write hex digits") from None
 
 
 def _finite(value: int | float) -> int | float:
     if not math.isfinite(value) if isinstance(value, float) else abs(value) > _HUGE:
-        raise ValueError(f"{_shown(value)} is no number that a device holds")
+        raise ValueError(f"{_short(value)} is no number that a device holds")
     return value
 
 
-def _shown(value: object) -> str:
+def _short(value: object) -> str:
     """A value that came from outside, short."""
     if isinstance(value, int) and abs(value) >= 1 << 64:
         return "a number of more than 64 bits"
@@ -150,6 +150,13 @@ def _number(text: str) -> int | float:
         return float(text)
     except ValueError:
         raise ValueError(f"{text[:40]!r} is no number") from None
+
+
+def shown(form: Form, value: Value | None) -> str:
+    """A value as people write it, with all the digits that its type has."""
+    if isinstance(value, float) and plain_type(form.type) != "float32":
+        return f"{value:.12g}"
+    return spelled(value)
 
 
 def same(form: Form, one: Value | None, other: Value | None) -> bool:

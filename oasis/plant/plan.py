@@ -4,8 +4,9 @@ import hmac
 from dataclasses import dataclass, field
 
 from oasis.errors import WriteRefused
+from oasis.plant.limits import shown
 from oasis.plant.site import Tag
-from oasis.plant.values import Reading, Value, spelled
+from oasis.plant.values import Reading, Value
 
 LIFE_S = 120.0
 """How long a plan can be approved and carried out: long enough to read, short enough that the plant is as shown."""
@@ -40,18 +41,21 @@ class Plan:
 
     @property
     def title(self) -> str:
-        unit = f" {self.tag.point.form.unit}".rstrip()
-        return f"write {self.tag.name}: {spelled(self.before.value)} → {spelled(self.after)}{unit}"
+        form = self.tag.point.form
+        return (
+            f"write {self.tag.name}: {shown(form, self.before.value)} → {shown(form, self.after)} {form.unit}".rstrip()
+        )
 
     @property
     def body(self) -> str:
         """Tag, before, after, limits and wire bytes, one line each."""
-        unit = f" {self.tag.point.form.unit}".rstrip()
+        form = self.tag.point.form
+        unit = f" {form.unit}".rstrip()
         lines = [
             f"tag     {self.tag.name}: {self.tag.point.address} of {self.tag.url}",
             f"device  {self.identity or 'does not say what it is'}",
-            f"before  {spelled(self.before.value)}{unit} (raw {self.before.raw})",
-            f"after   {spelled(self.after)}{unit}",
+            f"before  {shown(form, self.before.value)}{unit} (raw {self.before.raw})",
+            f"after   {shown(form, self.after)}{unit}",
             f"limits  {self.tag.limits}",
             f"wire    {self.frame.wire.hex(' ')} ({self.frame.words})",
             f"token   {self.token}, good for {LIFE_S:g} s",

@@ -57,17 +57,17 @@ class Writer:
         """The tags that this session has written, or may have, in the order of their first write."""
         return tuple(self._wrote)
 
-    async def plan(self, tag_name: str, value: object, why: str = "") -> Plan:
+    async def plan(self, tag_name: str, value: object) -> Plan:
         """A plan to write `value`; nothing is sent. Raises WriteRefused for what the site file does not allow."""
         tag = self._tag(tag_name)
-        return await self._planned(tag, self._value(tag, value), why, is_stepped=True)
+        return await self._planned(tag, self._value(tag, value))
 
     async def plan_safe(self, tag_name: str) -> Plan:
         """A plan for the tag's safe value. Limits hold; step and rate do not, since the way there is one write."""
         tag = self._tag(tag_name)
         if tag.safe is None:
             raise WriteRefused(f"The site file gives {tag.name} no safe value; nothing was sent.")
-        return await self._planned(tag, self._value(tag, tag.safe), SAFE, is_stepped=False)
+        return await self._planned(tag, self._value(tag, tag.safe), SAFE)
 
     async def revert(self, audit_id: str) -> Plan:
         """A plan to write what a write found: `audit_id` is that write's token. Limits, step and rate hold."""
@@ -86,7 +86,8 @@ class Writer:
             )
         if write.before is None:
             raise WriteRefused(f"The audit does not say what {write.tag} was before {write.token}; nothing was sent.")
-        return await self.plan(tag.name, write.before, f"takes back {write.token}")
+        tag = self._tag(tag.name)
+        return await self._planned(tag, self._value(tag, write.before), f"takes back {write.token}")
 
     def unattended(self, plan: Plan) -> str:
         """Who answers for the plan when nobody can be asked. Raises WriteRefused unless the site file does."""
@@ -120,12 +121,12 @@ class Writer:
             sent = await send_once(driver, approved, lambda sent: self._record_outcome(plan, sent))
             return await self._read_back(driver, plan, sent)
 
-    async def _planned(self, tag: Tag, after: Value, why: str, *, is_stepped: bool) -> Plan:
+    async def _planned(self, tag: Tag, after: Value, why: str = "") -> Plan:
         driver = self._connect(tag.url)
         identity = await self._identity(driver, tag)
         before = await _read(driver, tag)
         writes = writes_of(self.audit.records())
-        if is_stepped:
+        if why != SAFE:
             _check_step(tag, before.value, after)
             self._check_rate(writes, tag, before.value, after)
         frame = await driver.encode(tag.point, after)

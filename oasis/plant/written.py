@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from oasis.plant.audit_writes import KeptWrite
 from oasis.plant.driver import Effect, Sent
-from oasis.plant.limits import same
+from oasis.plant.limits import same, shown
 from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
 from oasis.plant.values import Reading, Value, spelled
@@ -36,10 +36,11 @@ def notes_of(writes: Sequence[KeptWrite], tag: Tag, before: Reading) -> tuple[st
 
 def words_of(plan: Plan, sent: Sent, reading: Reading) -> str:
     """What became of a write that was sent, for a person or a model."""
-    tag, unit = plan.tag, f" {plan.tag.point.form.unit}".rstrip()
-    is_as_written = same(tag.point.form, reading.value, plan.after)
-    now = f"{spelled(reading.value)}{unit}" if reading.is_good else f"nothing ({reading.status})"
-    done = f"{tag.name}: {spelled(plan.before.value)} → {spelled(plan.after)}{unit}"
+    tag, form = plan.tag, plan.tag.point.form
+    unit = f" {form.unit}".rstrip()
+    is_as_written = same(form, reading.value, plan.after)
+    now = f"{shown(form, reading.value)}{unit}" if reading.is_good else f"nothing ({reading.status})"
+    done = f"{tag.name}: {shown(form, plan.before.value)} → {shown(form, plan.after)}{unit}"
     match sent.effect:
         case Effect.WRITTEN if is_as_written:
             return f"Written and read back: {done}. It reads {now}."
