@@ -11,3 +11,11 @@ from_binary: Any = importlib.import_module("asyncua.ua.ua_binary").struct_from_b
 """A structure from its wire bytes: `from_binary(type, buffer)`."""
 to_binary: Any = importlib.import_module("asyncua.ua.ua_binary").struct_to_binary
 """A structure's wire bytes."""
+pack: Any = importlib.import_module("asyncua.ua.ua_binary").pack_uatype
+"""One value's wire bytes: `pack(VariantType, value)`."""
+
+
+def status_name(code: int) -> str:
+    """A status code's name; its number where the standard has none."""
+    name = str(ua.status_codes.get_name_and_doc(code)[0])
+    return name if name.isidentifier() else f"status 0x{code:08X}"

@@ -64,6 +64,9 @@ class Content:
         )
         self.process.step(seconds, float(speed), float(heat), bool(sealing))
         await self._show()
+        now = ua.Variant(datetime.now(UTC), ua.VariantType.DateTime)
+        clock = ua.NodeId(ua.ObjectIds.Server_ServerStatus_CurrentTime)
+        await self._server.iserver.write_attribute_value(clock, ua.DataValue(now))
 
     async def alarm(self, severity: int, source: str, text: str) -> None:
         """Raise an event of the line now."""

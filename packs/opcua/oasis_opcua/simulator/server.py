@@ -169,7 +169,7 @@ class _Processor(UaProcessor):
 
     async def _process_message(self, typeid: Any, requesthdr: Any, seqhdr: Any, body: Any) -> Any:
         if typeid != BROWSE_NEXT or self.session is None:
-            return await super()._process_message(typeid, requesthdr, seqhdr, body)
+            return cast("Any", await super()._process_message(typeid, requesthdr, seqhdr, body))
         self.session.touch()
         parameters = from_binary(ua.BrowseNextParameters, cast("Buffer", body))
         response = ua.BrowseNextResponse()

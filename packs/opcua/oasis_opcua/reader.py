@@ -1,0 +1,103 @@
+"""Reading values: in chunks, with status, time stamp, unit and range; arrays element by element."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from oasis.errors import ToolFault
+from oasis.plant.values import GOOD, Point, Reading, spelled
+from oasis_opcua import faults, items
+from oasis_opcua.about import About, Atlas
+from oasis_opcua.link import Link
+from oasis_opcua.refusals import Broken, Refused
+from oasis_opcua.untyped import status_name, ua
+from oasis_opcua.variants import held, raw, stamp
+
+MOST_DESCRIBED = 200
+"""Points of one read whose unit, range and type are asked for when they are not known yet."""
+MOST_ELEMENTS = 100
+"""Elements of an array that are shown when no range is asked for."""
+
+
+async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Item]]) -> list[Reading]:
+    """The points' values in order. A node that does not exist is a reading that says so."""
+    wires, unknown = await _wires(link, points)
+    if len(points) <= MOST_DESCRIBED:
+        await atlas.learn([wire for wire in wires if wire is not None])
+    asked = [(wire, ua.AttributeIds.Value) for wire in wires if wire is not None]
+    answers = iter(await link.read_attributes(asked))
+    readings: list[Reading] = []
+    for place, (wire, (point, item)) in enumerate(zip(wires, points, strict=True)):
+        if wire is None:
+            readings.append(Reading(point, None, unknown[place]))
+        else:
+            readings += of_value(link, point, item, next(answers), atlas.known(wire))
+    return readings
+
+
+async def _wires(link: Link, points: Sequence[tuple[Point, items.Item]]) -> tuple[list[Any], dict[int, str]]:
+    """Ids on the wire, None for what has none; and by place why."""
+    wires: list[Any] = []
+    unknown: dict[int, str] = {}
+    for place, (_, item) in enumerate(points):
+        try:
+            wires.append(await link.wire(item.node))
+        except (Refused, Broken):
+            raise
+        except ToolFault as fault:
+            wires.append(None)
+            unknown[place] = str(fault)
+    return wires, unknown
+
+
+def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About | None) -> list[Reading]:
+    """The readings that one DataValue is: one, or one for each element of an array."""
+    if about and about.unit and not point.form.unit:
+        point = replace(point, form=replace(point.form, unit=about.unit))
+    code = data.StatusCode.value if data.StatusCode is not None else 0
+    status = GOOD if code == 0 else faults.status(status_name(code))
+    variant = data.Value
+    value = variant.Value if variant is not None else None
+    where = str(about) if about else ""
+    at = stamp(data.SourceTimestamp or data.ServerTimestamp)
+    if item.elements and not isinstance(value, list) and status == GOOD:
+        return [Reading(point, None, "this value is no array; read it without [ ]", "", where, at)]
+    if isinstance(value, list):
+        whole = Reading(point, None, status, "", where, at)
+        return _elements(link, item, cast("list[Any]", value), whole)
+    if value is None and status == GOOD:
+        status = "no value: the server gives null"
+    inner = held(value, link.namespaces)
+    engineering = point.form.engineering(inner) if inner is not None else None
+    wire_bytes = raw(variant) if about and variant is not None and value is not None else ""
+    more = _named(about, value)
+    return [Reading(point, engineering, status, wire_bytes, where, at, more)]
+
+
+def _elements(link: Link, item: items.Item, values: list[Any], whole: Reading) -> list[Reading]:
+    """One reading for each element, like `whole`; how many more there are stands with the last.
+
+    The array is always read whole: servers that ignore an index range send other elements than were asked for.
+    """
+    first, last = item.elements or (0, MOST_ELEMENTS - 1)
+    shown = values[first : last + 1]
+    if not shown:
+        why = f"no such element: the array has {len(values)}" if whole.status == GOOD else whole.status
+        return [replace(whole, status=why)]
+    readings: list[Reading] = []
+    for number, value in enumerate(shown, first):
+        inner = held(value, link.namespaces)
+        element = replace(whole.point, address=f"{item.node} [{number}]")
+        engineering = element.form.engineering(inner) if inner is not None else None
+        readings.append(replace(whole, point=element, value=engineering))
+    if item.elements is None and len(values) > len(shown):
+        note = f"truncated: the array has {len(values)} elements; ask for {item.node} [{len(shown)}-{len(values) - 1}]"
+        readings[-1] = replace(readings[-1], more=(note,))
+    return readings
+
+
+def _named(about: About | None, value: Any) -> tuple[str, ...]:
+    """What a number stands for, where the node names its numbers."""
+    if about and about.names and isinstance(value, int) and 0 <= value < len(about.names):
+        return (f"stands for {spelled(about.names[value])}",)
+    return ()

@@ -1,0 +1,106 @@
+"""Scanning a server: what it is and offers, or what lies below some of its nodes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from oasis.plant.driver import Budget, Found, Scan
+from oasis.plant.values import Point, spelled
+from oasis_opcua import browse, items
+from oasis_opcua.about import Atlas
+from oasis_opcua.address import Address
+from oasis_opcua.browse import Branch
+from oasis_opcua.endpoints import Server
+from oasis_opcua.items import BASE, Node
+from oasis_opcua.link import Link
+from oasis_opcua.reader import of_value
+from oasis_opcua.untyped import ua
+
+OBJECTS = Node(BASE, "i", "85")
+SERVER = "2253"
+MOST_SHOWN = 400
+"""Variables of a scan whose type and value are read as well: as many as are shown."""
+
+
+def of_server(address: Address, server: Server) -> list[Found]:
+    """The server and its endpoints, as discovery gives them."""
+    found = [Found("server", address.url, {"name": _text(server.name), "application": _text(server.application)})]
+    base = replace(address, policy="", mode="SignAndEncrypt")
+    for endpoint in server.endpoints:
+        if not endpoint.is_usable:
+            found.append(Found("endpoint", str(endpoint), {"use": "none: its policy is broken or unknown"}))
+            continue
+        options = replace(base, policy=endpoint.policy, mode=endpoint.mode if endpoint.mode != "None" else base.mode)
+        found.append(Found("endpoint", options.url, {"users": " or ".join(endpoint.users)}))
+    return found
+
+
+def forwarded(address: Address, server: Server) -> tuple[str, ...]:
+    """What is said where the server calls itself otherwise than it was reached: behind a forwarded port."""
+    own = {endpoint.url for endpoint in server.endpoints}
+    if not own or any(_place(url) == _place(address.wire) for url in own):
+        return ()
+    return (
+        f"The server calls itself {', '.join(sorted(own))[:200]}; the address given here is used instead "
+        "(a forwarded port, or another network).",
+    )
+
+
+async def top(link: Link, atlas: Atlas, budget: Budget) -> tuple[list[Found], tuple[str, ...], str]:
+    """Identity, namespaces and the first level of nodes; notes; why it stopped."""
+    found = [
+        Found("namespace", uri, {"index now": str(index)}) for index, uri in enumerate(link.namespaces) if uri != BASE
+    ]
+    walked = await browse.walk(link, [OBJECTS], budget, depth=1)
+    branches = [b for b in walked.branches if str(link.node(b.wire)) != f"i={SERVER}"]
+    found += await _described(link, atlas, branches, budget)
+    limits = ", ".join(f"{name} {most}" for name, most in sorted(link.stated.items()))
+    notes = [f"session: {link.endpoint}"]
+    notes += [f"nodes in one request: {limits}"] if limits else []
+    notes.append("Scan with items (nodes) to see what lies below them.")
+    return found, tuple(notes), walked.stopped
+
+
+async def below(link: Link, atlas: Atlas, asked: Sequence[str], budget: Budget) -> Scan:
+    """Every node below the items."""
+    roots = [items.parse(text).node for text in asked]
+    walked = await browse.walk(link, roots, budget)
+    found = await _described(link, atlas, walked.branches, budget)
+    notes: list[str] = []
+    variables = sum(branch.kind == "variable" for branch in walked.branches)
+    if variables > MOST_SHOWN:
+        notes.append(
+            f"types and values of the first {MOST_SHOWN} of {variables:,} variables were read; scan deeper nodes"
+        )
+    if not found and not walked.stopped:
+        notes.append("nothing lies below; read it as an item for its value")
+    return Scan(tuple(found), tuple(notes), walked.stopped)
+
+
+async def _described(link: Link, atlas: Atlas, branches: Sequence[Branch], budget: Budget) -> list[Found]:
+    """The branches as found, the first variables with type, unit and value."""
+    shown = [branch.wire for branch in branches[: MOST_SHOWN * 2] if branch.kind == "variable"][:MOST_SHOWN]
+    abouts = await atlas.learn(shown, budget)
+    values = await link.read(shown, ua.AttributeIds.Value, budget)
+    data = dict(zip(shown, values, strict=False))
+    found: list[Found] = []
+    for branch in branches:
+        node = link.node(branch.wire)
+        fields = {"name": "/".join(branch.path)}
+        if about := abouts.get(branch.wire):
+            fields["type"] = str(about)
+            if branch.wire in data:
+                item = items.Item("value", node)
+                readings = of_value(link, Point(str(node)), item, data[branch.wire], about)
+                text = ", ".join(spelled(r.value) if r.value is not None else r.status for r in readings[:4])
+                more = f", … ({len(readings)})" if len(readings) > 4 else ""
+                fields["value"] = f"{text[:160]}{more} {about.unit}".rstrip()
+        found.append(Found(branch.kind, str(node), fields))
+    return found
+
+
+def _place(url: str) -> str:
+    return url.removeprefix("opc.tcp://").partition("/")[0].lower()
+
+
+def _text(text: str) -> str:
+    return "".join(c for c in text if c.isprintable())[:120]
