@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def writing(site_file: Path | None, command: str) -> "AsyncGenerator[Writer, None]":
     """A writer for the site file's tags. What an earlier session left behind is said first."""
-    from oasis.cli.plant.audits import audit_folder
+    from oasis.agent.folders import audit_folder
     from oasis.cli.plant.targets import connected, loaded, needs_site
     from oasis.plant.audit import Audit, audit_path
     from oasis.plant.safe_state import left_behind

@@ -38,4 +38,8 @@ async def answer(question: str) -> str:
 
     # A thread of the standard library's executor would be waited for at the end, and so would the person.
     threading.Thread(target=read, daemon=True).start()
-    return await typed
+    try:
+        return await typed
+    except asyncio.CancelledError:
+        typer.echo("\nInterrupted before an answer: nothing was sent.", err=True)
+        raise

@@ -21,21 +21,27 @@ File = Annotated[
     Path | None,
     typer.Argument(metavar="[FILE]", help="An audit file. Default: that of --site, or the only one there is."),
 ]
+_WRITES = ("ID", "Sent", "Tag", "Before", "After", "Read back", "Unit", "Outcome", "By", "Session")
+_NUMBERS = ("as found", "as left", "writes")
 
 
 @app.command()
 def verify(file: File = None, site: SiteFile = None, json: AsJson = None) -> None:
-    """Check that no line of the audit was changed or is missing. Exit code 1 when one was."""
+    """Check that no line of the audit was changed or is missing, by its chain, its count and what sessions saw of it.
+
+    Exit code 1 when one was.
+    """
     import asyncio
 
+    from oasis.agent.sessions import audited
     from oasis.cli.plant.audits import chosen
     from oasis.plant.audit import read_records
     from oasis.plant.audit import verify as verified
     from oasis.ui.clean import clean
     from oasis.ui.plant import rows
 
-    path = asyncio.run(chosen(site, file))
-    faults = verified(path)
+    path = asyncio.run(chosen(site, file)).absolute()
+    faults = verified(path, audited(path))
     count = len(read_records(path))
     if prints_json(json):
         typer.echo(rows.line({"v": rows.VERSION, "file": str(path), "lines": count, "faults": faults}))
@@ -53,6 +59,7 @@ def verify(file: File = None, site: SiteFile = None, json: AsJson = None) -> Non
 def report(
     file: File = None,
     site: SiteFile = None,
+    writes: Annotated[bool, typer.Option("--writes", help="Each write with its ID, instead of each tag.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
     json: AsJson = None,
@@ -61,16 +68,20 @@ def report(
     import asyncio
 
     from oasis.cli.plant.audits import chosen
-    from oasis.plant.audit_report import as_csv, as_markdown
-    from oasis.plant.audit_report import report as reported
+    from oasis.plant import audit_report as sheet
 
     if markdown and csv:
         raise typer.BadParameter("--markdown and --csv: choose one")
-    made = reported(asyncio.run(chosen(site, file)))
+    path = asyncio.run(chosen(site, file))
     if markdown or csv:
-        typer.echo(as_markdown(made) if markdown else as_csv(made).replace("\r\n", "\n"), nl=False)
+        headings = _WRITES if writes else sheet.HEADINGS
+        cells = sheet.single_writes(path) if writes else [row.cells for row in sheet.report(path)]
+        text = sheet.as_markdown(headings, cells) if markdown else sheet.as_csv(headings, cells)
+        typer.echo(text.replace("\r\n", "\n"), nl=False)
+    elif writes:
+        _show_writes(sheet.single_writes(path), prints_json(json))
     else:
-        _show(made, prints_json(json))
+        _show(sheet.report(path), prints_json(json))
 
 
 @app.command()
@@ -97,17 +108,44 @@ async def _revert(token: str, site: SiteFile, yes: bool, as_json: bool) -> None:
 
 
 def _show(made: "list[Row]", as_json: bool) -> None:
-    from oasis.plant.audit_report import HEADINGS
     from oasis.ui.plant import rows
     from oasis.ui.plant.page import cell, console, table
 
     if as_json:
         typer.echo(rows.line({"v": rows.VERSION, "tags": [_row(row) for row in made]}))
         return
-    shown = table(*HEADINGS, right=("As found", "As left", "Writes"))
-    for row in made:
-        shown.add_row(*(cell(text) for text in row.cells))
+    out = console()
+    for url in dict.fromkeys(row.url for row in made):
+        shown = table(
+            "tag", "address", "as found", "as left", "unit", "writes", "outcome", "by", "last", right=_NUMBERS
+        )
+        for row in made:
+            if row.url == url:
+                tag, _, *cells, _, last = row.cells
+                shown.add_row(*(cell(text) for text in (tag, *cells, _time(last))))
+        out.print(cell(url, "bold"))
+        out.print(shown)
+    if not made:
+        typer.echo("Nothing was written.")
+
+
+def _show_writes(cells: "list[tuple[str, ...]]", as_json: bool) -> None:
+    from oasis.ui.plant import rows
+    from oasis.ui.plant.page import cell, console, table
+
+    if as_json:
+        keys = [heading.lower().replace(" ", "_") for heading in _WRITES]
+        typer.echo(rows.line({"v": rows.VERSION, "writes": [dict(zip(keys, row, strict=True)) for row in cells]}))
+        return
+    shown = table(*_WRITES[:-1])
+    for token, sent, *others, _ in cells:
+        shown.add_row(*(cell(text) for text in (token, _time(sent), *others)))
     console().print(shown)
+
+
+def _time(text: str) -> str:
+    """A time of the audit, which is UTC, in seconds."""
+    return f"{text[:19].replace('T', ' ')} UTC"
 
 
 def _row(row: "Row") -> dict[str, Any]:

@@ -2,18 +2,12 @@
 
 from pathlib import Path
 
-from platformdirs import user_state_path
-
 from oasis.errors import AuditFault
-
-
-def audit_folder() -> Path:
-    """Where the audits of this user are, one for each site file."""
-    return user_state_path("oasis") / "audit"
 
 
 async def chosen(site_file: Path | None, file: Path | None) -> Path:
     """The audit file named, that of the site file, or the only one there is. Raises AuditFault."""
+    from oasis.agent.folders import audit_folder
     from oasis.cli.plant.targets import connected, loaded, needs_site
     from oasis.plant.audit import audit_path
 

@@ -59,7 +59,7 @@ class LineView(JsonView):
     """One change a line, in words."""
 
     def show(self, at: datetime, url: str, reading: Reading) -> None:
-        unit = f" {reading.point.form.unit}".rstrip()
+        unit = f" {reading.point.form.unit}".rstrip() if reading.is_good else f" {reading.status}"
         said = f"{at:%H:%M:%S.%f}"[:-3]
         print(cell(f"{said}  {reading.point}: {value(reading).plain}{unit}").plain, flush=True)
 
@@ -91,6 +91,8 @@ class LiveView:
         self._bars = bars_for(sys.stdout.encoding)
         self._watched: dict[Key, _Watched] = {}
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
+        self._began: datetime | None = None
+        self._last: datetime | None = None
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -103,11 +105,13 @@ class LiveView:
         self._live.stop()
 
     def show(self, at: datetime, url: str, reading: Reading) -> None:
+        self._began = self._began or at
         self._watched.setdefault(key(url, reading), _Watched(reading)).take(reading)
 
     def tick(self, at: datetime) -> None:
         for watched in self._watched.values():
             watched.samples.append(_number(watched.reading.value) if watched.reading.is_good else None)
+        self._last = at
         self._live.update(self.table(), refresh=True)
 
     def table(self) -> Table:
@@ -125,6 +129,9 @@ class LiveView:
                 cell(str(max(0, watched.changes))),
                 cell(sparkline(list(watched.samples), width, self._bars)),
             )
+        if self._began and self._last:
+            made.caption = f"{(self._last - self._began).total_seconds():.0f} s watched, Ctrl-C ends it"
+            made.caption_justify = "left"
         return made
 
 

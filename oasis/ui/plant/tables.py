@@ -9,6 +9,8 @@ from oasis.plant.driver import Found, Scan
 from oasis.plant.values import GOOD, Reading, spelled
 from oasis.ui.plant.page import cell, table
 
+_MOST_RAW = 20
+
 
 def show_readings(out: Console, url: str, readings: Sequence[Reading]) -> None:
     """A table of readings, then what is to be said of some of them."""
@@ -17,22 +19,24 @@ def show_readings(out: Console, url: str, readings: Sequence[Reading]) -> None:
     columns = [*(["tag"] if has_tags else []), "address", "value", "unit", "raw", "where", *(["time"] * has_times)]
     made = table(*columns, right=("value",))
     for reading in readings:
-        row = [reading.point.address, value(reading), reading.point.form.unit, reading.raw, reading.where]
+        row = [reading.point.address, value(reading), reading.point.form.unit, _short(reading.raw), reading.where]
         cells = [*([reading.point.name] if has_tags else []), *row, *([reading.at] * has_times)]
         made.add_row(*(part if isinstance(part, Text) else cell(part) for part in cells))
     out.print(cell(url, "bold"))
     out.print(made)
     for reading in readings:
-        for more in reading.more:
-            out.print(Text.assemble(cell(str(reading.point)), ": ", cell(more)))
+        status = () if reading.status == GOOD else (reading.status,)
+        for said, style in (*((text, "red") for text in status), *((text, "") for text in reading.more)):
+            out.print(Text.assemble(cell(str(reading.point)), ": ", cell(said, style)))
 
 
 def value(reading: Reading) -> Text:
-    """The value, or in red why there is none."""
-    if reading.is_good:
-        return cell(spelled(reading.value))
-    said = cell(spelled(reading.value)) if reading.value is not None else Text()
-    return Text.assemble(said, " " if said else "", cell(reading.status if reading.status != GOOD else "-", "red"))
+    """The value; red where it is not good."""
+    return cell(spelled(reading.value), "" if reading.is_good else "red")
+
+
+def _short(raw: str) -> str:
+    return raw if len(raw) <= _MOST_RAW else f"{raw[: _MOST_RAW - 1]}…"
 
 
 def show_scan(out: Console, url: str, done: Scan, requests: int) -> None:
