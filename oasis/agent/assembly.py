@@ -1,16 +1,18 @@
 """Putting a session together: tools and packs in their order, the head, the first notice, the rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction_policy import CompactAt
-from oasis.agent.folders import protected_folders, sessions_folder, spill_folder
-from oasis.agent.gate import Asker, allowing, commands_ask, reading_is_free
+from oasis.agent.folders import audit_folder, protected_folders, sessions_folder, spill_folder
+from oasis.agent.gate import Asker, commands_ask, reading_is_free
 from oasis.agent.loop import Agent, Limits
 from oasis.agent.notices import changes_notice, first_notice
+from oasis.agent.permissions import Permissions
 from oasis.agent.prompt import assemble
 from oasis.agent.session import Session
 from oasis.agent.sessions import find_session
@@ -18,10 +20,10 @@ from oasis.core.events import Event
 from oasis.core.items import Notice
 from oasis.core.prefix import Prefix
 from oasis.core.rule import Rule
+from oasis.errors import ConfigError, SessionFault
 from oasis.models.base import Model, Sampling
 from oasis.packs import chosen_packs, pack_skills, pack_words
 from oasis.plant.plant import Plant
-from oasis.plant.plant import plant as plant_of
 from oasis.resources import skills_folder
 from oasis.tools.builtin import builtin
 from oasis.tools.isolation import isolation, why_none
@@ -46,24 +48,62 @@ class Toolbox:
         return assemble(self.registry.specs)
 
 
-def toolbox(project: Path, packs: Sequence[str] = ()) -> Toolbox:
-    """Built-in tools first, the plant's last. Raises ConfigError for a pack that is not installed.
+def toolbox(project: Path, packs: Sequence[str] = (), site: Path | None = None) -> Toolbox:
+    """Built-in tools first, the plant's last. Raises ConfigError for an unknown pack or a faulty site file.
 
     With a pack, commands have no network where the system can do that; elsewhere a rule asks for each.
     """
     chosen = chosen_packs(packs)
     skills = Skills(skills_folder(), pack_skills(chosen), project)
-    workspace = Workspace(project, spill_folder(), skills.folders(), protected_folders())
+    protected = (*protected_folders(), *((site,) if site else ()))
+    workspace = Workspace(project, spill_folder(), skills.folders(), protected)
     if not chosen:
+        if site:
+            raise ConfigError("A site file is for a plant, and no pack is chosen. Add --pack, such as --pack modbus.")
         return Toolbox(Registry(builtin(workspace, skills)), skills, workspace)
-    plant = plant_of(chosen, pack_words(chosen))
+    plant = Plant(chosen, pack_words(chosen), site, audit_folder())
     registry = Registry((*builtin(workspace, skills, isolation), *plant.tools))
-    return Toolbox(registry, skills, workspace, plant, (commands_ask(why_none),))
+    return Toolbox(registry, skills, workspace, plant, (commands_ask(why_none), plant.unattended))
+
+
+@asynccontextmanager
+async def at_plant(
+    box: Toolbox, session: Session, say: Callable[[str], None], *, is_attended: bool
+) -> AsyncGenerator[None, None]:
+    """A session's work at the plant: what is left over from earlier is said first, the plant is left safe at the end.
+
+    Raises SessionFault when the session was held to another site file, AuditFault for an audit that cannot be used.
+    """
+    try:
+        for line in _enter_plant(box, session, is_attended=is_attended):
+            say(line)
+        yield
+    finally:
+        for line in await box.plant.end() if box.plant else ():
+            say(line)
+
+
+def _enter_plant(box: Toolbox, session: Session, *, is_attended: bool) -> list[str]:
+    plant = box.plant
+    if plant is None or plant.site is None or plant.audit_path is None:
+        return []
+    audit, digest = plant.audit_path, plant.site.digest
+    if session.site_digest and session.site_digest != digest:
+        raise SessionFault(
+            f"Session {session.id} was held to another content of its site file than {plant.site.path} has now. "
+            "Begin a new session with it, or go on without --site: then nothing is written to the plant."
+        )
+    if not session.site_digest:
+        session.note_site(plant.site.path, digest)
+    said = plant.begin(session.id, lambda mark: session.note_audit(audit, *mark), is_attended=is_attended)
+    return [*said, plant.safe_state] if plant.safe_state else said
 
 
 def first_items(project: Path, box: Toolbox, now: datetime, files: Sequence[str] = ()) -> list[Notice]:
     """What a new session says once, before the first task. `files`: those the project's oasis.toml wants in it."""
-    return [first_notice(project, now.date(), box.skills.lines_project(), files)]
+    tags = box.plant.tags_notice if box.plant else ""
+    told = [Notice(tags)] if tags else []
+    return [first_notice(project, now.date(), box.skills.lines_project(), files), *told]
 
 
 def create_session(project: Path, box: Toolbox, model: Model, now: datetime) -> Session:
@@ -87,13 +127,14 @@ def agent(
     emit: Callable[[Event], None],
     ask: Asker,
     *,
-    allow: Sequence[str] = (),
+    permissions: Permissions | None = None,
     limits: Limits | None = None,
     sampling: Sampling | None = None,
     compact_at: CompactAt | None = None,
 ) -> Agent:
-    """The loop over this session, with the user's rules before anyone is asked."""
-    rules = (reading_is_free, *box.rules, allowing(allow))
+    """The loop over this session: what is denied first, then what the plant needs, then what the user allows."""
+    mine = permissions or Permissions()
+    rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
     calls = CallRunner(box.registry, rules, ask, emit)
     return Agent(
         model,

@@ -20,11 +20,16 @@ def undo_folder() -> Path:
     return user_state_path("oasis") / "undo"
 
 
+def audit_folder() -> Path:
+    """What was written to plants, one file for each site file (oasis.plant.audit)."""
+    return user_state_path("oasis") / "audit"
+
+
 def spill_folder() -> Path:
     """Outputs of tools that were too long to send."""
     return user_state_path("oasis") / "outputs"
 
 
 def protected_folders() -> tuple[Path, ...]:
-    """What no tool may write: settings and rules, sessions, snapshots, saved states of the model."""
-    return (user_config_path("oasis"), sessions_folder(), undo_folder(), kv_folder())
+    """What no tool may write: settings and rules, sessions, audits, snapshots, saved states of the model."""
+    return (user_config_path("oasis"), sessions_folder(), audit_folder(), undo_folder(), kv_folder())

@@ -15,6 +15,16 @@ ModelFile = Annotated[
     typer.Option("--model", metavar="FILE|NAME", help="A GGUF for the embedded engine, or the server's model name."),
 ]
 Packs = Annotated[list[str] | None, typer.Option("--pack", metavar="NAME", help="Add a pack's tools; repeatable.")]
+Site = Annotated[
+    Path | None,
+    typer.Option(
+        "--site",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="A plant's site file: tags, what may be written.",
+    ),
+]
 Project = Annotated[
     Path, typer.Option("--project", metavar="DIR", exists=True, file_okay=False, help="The project directory.")
 ]

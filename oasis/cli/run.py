@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oasis.cli.options import ModelFile, Packs, Project, Server, settings_for
+from oasis.cli.options import ModelFile, Packs, Project, Server, Site, settings_for
 
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
@@ -41,6 +41,7 @@ def run(
     model: ModelFile = "",
     lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
     pack: Packs = None,
+    site: Site = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(metavar="RULE", help="Allow a tool: edit, write:docs/*, bash:pytest *; repeatable."),
@@ -64,7 +65,8 @@ def run(
 ) -> None:
     """Work through a task with tools, without asking anyone.
 
-    What would be asked is denied unless an --allow rule says otherwise.
+    What would be asked is denied unless an --allow rule says otherwise. To a device nothing is written without a site
+    file, and then only tags that it marks `unattended`.
     The answer goes to standard output, progress to standard error when that is a terminal.
 
     Exit codes: 0 done, 1 error, 2 wrong usage, 3 --max-steps or --max-minutes reached, 4 context full,
@@ -91,6 +93,7 @@ def run(
         resume,
         json,
         _compact_at(compact_at),
+        site.resolve() if site else None,
     )
     finished = asyncio.run(_run(order))
     raise typer.Exit(EXIT_CODES[finished.reason])
@@ -107,6 +110,7 @@ class Order:
     resume: str | None
     as_json: bool
     compact_at: "CompactAt | None"
+    site: Path | None
 
 
 def _lane(name: str) -> "Lane | None":
@@ -160,36 +164,36 @@ def _check(order: Order, box: "Toolbox") -> None:
 
 
 async def _run(order: Order) -> "TurnFinished":
-    from oasis.agent.assembly import agent, toolbox
+    from oasis.agent.assembly import agent, at_plant, toolbox
     from oasis.agent.gate import nobody_to_ask
     from oasis.agent.loop import Limits
+    from oasis.agent.permissions import Permissions
     from oasis.core.events import Said
     from oasis.models.base import Sampling
     from oasis.models.connect import connect
     from oasis.ui.headless import screen
 
     settings = order.settings
-    box = toolbox(order.project, settings.packs)
+    box = toolbox(order.project, settings.packs, order.site)
     _check(order, box)
     view = screen(order.as_json)
     connection = await connect(settings, order.lane, lambda text: view.show(Said(text)), with_kv=True)
     try:
         session, items = _session(order, box, connection.model, view)
         with session:
-            limits = Limits(settings.max_steps, settings.max_minutes)
-            sampling = Sampling(temperature=settings.temperature)
             loop = agent(
                 connection.model,
                 session,
                 box,
                 view.show,
                 nobody_to_ask(settings.allow),
-                allow=settings.allow,
-                limits=limits,
-                sampling=sampling,
+                permissions=Permissions(allow=settings.allow, deny=settings.deny),
+                limits=Limits(settings.max_steps, settings.max_minutes),
+                sampling=Sampling(temperature=settings.temperature),
                 compact_at=order.compact_at,
             )
-            return await loop.turn(items)
+            async with at_plant(box, session, lambda text: view.show(Said(text)), is_attended=False):
+                return await loop.turn(items)
     finally:
         view.close()
         await connection.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from oasis.agent.assembly import Toolbox, agent, create_session, first_items, toolbox
 from oasis.agent.gate import nobody_to_ask
+from oasis.agent.permissions import Permissions
 from oasis.config import Settings
 from oasis.core.events import Event, StepFinished, TurnFinished
 from oasis.core.items import Assistant, Notice, User
@@ -69,7 +70,15 @@ class Demo:
 
         with create_session(self.project, box, model, now) as session:
             sampling = Sampling(temperature=self.settings.temperature)
-            loop = agent(model, session, box, emit, nobody_to_ask(_ALLOWED), allow=_ALLOWED, sampling=sampling)
+            loop = agent(
+                model,
+                session,
+                box,
+                emit,
+                nobody_to_ask(_ALLOWED),
+                permissions=Permissions(allow=_ALLOWED),
+                sampling=sampling,
+            )
             opening: list[User | Notice] = [*first_items(self.project, box, now)]
             for task in _tasks(job):
                 finished: TurnFinished = await loop.turn([*opening, task])

@@ -1,37 +1,129 @@
 """What a session has of the plant: connections, the site file, the writer behind its only door."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from oasis.core.tool import Tool
+from oasis.core.items import ToolCall
+from oasis.core.rule import Allow, Decision
+from oasis.core.tool import Preview, Risk, Tool
+from oasis.errors import AuditFault, WriteRefused
+from oasis.plant import safe_state, site_file
+from oasis.plant.audit import Audit, audit_path
 from oasis.plant.connections import Connections
 from oasis.plant.pack import Pack
+from oasis.plant.plan import Plan
+from oasis.plant.site import Tag
 from oasis.plant.tools import plant_tools
+from oasis.plant.trail import Mark
+from oasis.plant.writer import Writer
+from oasis.plant.written import Written
 
-if TYPE_CHECKING:
-    from oasis.plant.site import Site
-    from oasis.plant.writer import Writer
+MOST_TAGS = 200
 
 
 class Plant:
-    """The plant as one session sees it. Nothing is sent before a tool is used; close it."""
+    """The plant as one session sees it. `audits` is the folder of the audit files.
 
-    def __init__(
-        self,
-        connections: Connections,
-        words: Sequence[str],
-        site: "Site | None" = None,
-        writer: "Writer | None" = None,
-    ) -> None:
-        self.connections = connections
-        self.site = site
-        self.writer = writer
-        self.tools: tuple[Tool, ...] = plant_tools(connections, words, site, writer)
+    Made with a site file it has a tool that writes; nothing can be written before `begin`, and `end` is to be called.
+    """
 
-    async def close(self) -> None:
-        await self.connections.close()
+    def __init__(self, packs: Sequence[Pack], words: Sequence[str], site: Path | None, audits: Path) -> None:
+        self.connections = Connections(packs)
+        self.site = site_file.load(site, self.connections.open) if site else None
+        self.audit_path = audit_path(audits, self.site) if self.site else None
+        self.is_attended = False
+        self._writer: Writer | None = None
+        self._plans: dict[str, Plan] = {}
+        self._safe: frozenset[str] = frozenset()
+        self._note: Callable[[Mark], None] = lambda mark: None
+        self.tags: Mapping[str, Tag] = self.site.tags if self.site else {}
+        self.tools: tuple[Tool, ...] = plant_tools(self.connections, words, self.tags, self if self.site else None)
+
+    @property
+    def tags_notice(self) -> str:
+        """What the model is told of the site file's tags; empty without one."""
+        if not self.site:
+            return ""
+        tags = list(self.tags.values())
+        more = [f"and {len(tags) - MOST_TAGS} more"] if len(tags) > MOST_TAGS else []
+        return "\n".join([f"Tags of the site file {self.site.name}:", *map(_told, tags[:MOST_TAGS]), *more])
+
+    def begin(self, session: str, note: Callable[[Mark], None], *, is_attended: bool) -> list[str]:
+        """Open the audit for a session and say what there is to know; nothing without a site file.
+
+        `note` is told how far the audit has come. Raises AuditFault for an audit that cannot be used. Safe values are
+        approved by this where nobody is asked (those the site file marks so), by `approve_safe` where somebody is.
+        """
+        if self.site is None or self.audit_path is None:
+            return []
+        said = safe_state.left_behind(self.audit_path)
+        self._writer = Writer(self.site, self.connections.open, Audit(self.audit_path, session))
+        self._note, self.is_attended = note, is_attended
+        if not is_attended:
+            self._safe = safe_state.approvable(self.site, is_attended=False)
+        return said
+
+    @property
+    def safe_state(self) -> str:
+        """What would be written at the end, to be approved at the start; empty where nothing would."""
+        return safe_state.shown(self.site) if self.site else ""
+
+    def approve_safe(self) -> None:
+        """The engineer has seen `safe_state` and agrees."""
+        if self.site:
+            self._safe = safe_state.approvable(self.site, is_attended=True)
+
+    async def plan(self, tag: str, value: object) -> Plan:
+        """A plan to write; see Writer.plan."""
+        writer = self._begun()
+        try:
+            plan = await writer.plan(tag, value)
+        finally:
+            self._note(writer.audit.mark)
+        self._plans[plan.token] = plan
+        return plan
+
+    async def carry_out(self, token: str, by: str) -> Written:
+        """Send an approved plan, once; see Writer.carry_out."""
+        writer = self._begun()
+        self._plans.pop(token, None)
+        try:
+            return await writer.carry_out(token, by)
+        finally:
+            self._note(writer.audit.mark)
+
+    def unattended(self, tool: Tool, call: ToolCall, preview: Preview) -> Decision | None:
+        """The rule for writes that nobody is asked about: the site file's own, and only where nobody can be asked."""
+        plan = self._plans.get(preview.token)
+        if tool.risk is not Risk.ACTUATE or plan is None or self.is_attended:
+            return None
+        try:
+            return Allow(plan.token, self._begun().unattended(plan))
+        except WriteRefused:
+            return None
+
+    async def end(self) -> list[str]:
+        """Leave the plant: safe values of what this session wrote, connections closed. Says what became of each."""
+        said: list[str] = []
+        try:
+            if writer := self._writer:
+                said = await safe_state.apply(writer, self._safe)
+                writer.audit.close()
+                self._note(writer.audit.mark)
+        except AuditFault as fault:
+            said.append(str(fault))
+        finally:
+            self._writer = None
+            await self.connections.close()
+        return said
+
+    def _begun(self) -> Writer:
+        if self._writer is None:
+            raise WriteRefused("This session has no site file that allows writing; nothing was sent.")
+        return self._writer
 
 
-def plant(packs: Sequence[Pack], words: Sequence[str]) -> Plant:
-    """A plant to read, with the packs' drivers."""
-    return Plant(Connections(packs), words)
+def _told(tag: Tag) -> str:
+    unit = f", {tag.point.form.unit}" if tag.point.form.unit else ""
+    limits = f"; to be written: {tag.limits}" if tag.is_writable else ""
+    return f"{tag.name}: {tag.point.address} of {tag.url}{unit}{limits}"

@@ -6,7 +6,7 @@ approved.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from oasis.core.front_matter import tool_spec
 from oasis.core.items import Status
@@ -15,12 +15,12 @@ from oasis.errors import ToolFault
 from oasis.plant import render
 from oasis.plant.connections import Connections
 from oasis.plant.driver import Budget, Effect
-from oasis.plant.site import Site, Tag
+from oasis.plant.limits import Kind, kind_of, parsed
+from oasis.plant.plan import Plan
+from oasis.plant.site import Tag
 from oasis.plant.values import Point, Reading
+from oasis.plant.written import Written
 from oasis.resources import text
-
-if TYPE_CHECKING:
-    from oasis.plant.writer import Writer, Written
 
 MOST_ITEMS = 200
 MOST_SECONDS = 600.0
@@ -28,13 +28,20 @@ INTERVAL_S = 0.5
 _STATUS = {Effect.WRITTEN: Status.OK, Effect.UNKNOWN: Status.UNKNOWN}
 
 
+class Writing(Protocol):
+    """What plans and carries out writes."""
+
+    async def plan(self, tag: str, value: object) -> Plan: ...
+
+    async def carry_out(self, token: str, by: str) -> Written: ...
+
+
 def plant_tools(
-    connections: Connections, words: Sequence[str], site: Site | None = None, writer: "Writer | None" = None
+    connections: Connections, words: Sequence[str], tags: Mapping[str, Tag], writing: Writing | None = None
 ) -> tuple[Tool, ...]:
-    """The tools, those that a site file adds last. `words`: what each pack says of its URLs, items and skills."""
-    tags = site.tags if site else {}
+    """The tools, the one that writes last. `words`: what each pack says of its URLs, items and skills."""
     reading = (_scan(connections), _read(connections, words, tags))
-    return (*reading, _write(writer)) if writer else reading
+    return (*reading, _write(writing, tags)) if writing else reading
 
 
 def _scan(connections: Connections) -> Tool:
@@ -75,24 +82,30 @@ def _read(connections: Connections, words: Sequence[str], tags: Mapping[str, Tag
     return Tool(spec, Risk.READ, preview, run)
 
 
-def _write(writer: "Writer") -> Tool:
+def _write(writing: Writing, tags: Mapping[str, Tag]) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
-        plan = await writer.plan(arguments["tag"], arguments["value"])
+        name = arguments["tag"]
+        plan = await writing.plan(name, _meant(tags.get(name), arguments["value"]))
         return Preview(plan.title, plan.tag.name, plan.body, token=plan.token)
 
     async def run(arguments: Arguments) -> Outcome:
         raise ToolFault("A write is sent only as an approved plan; nothing was sent.")
 
     async def actuate(token: str, by: str) -> Outcome:
-        written = await writer.carry_out(token, by)
-        return Outcome(spelled_outcome(written), _STATUS.get(written.effect, Status.ERROR))
+        written = await writing.carry_out(token, by)
+        return Outcome(written.words, _STATUS.get(written.effect, Status.ERROR))
 
     return Tool(_spec("plant_write"), Risk.ACTUATE, preview, run, actuate)
 
 
-def spelled_outcome(written: "Written") -> str:
-    """What became of a write, for a model."""
-    return written.words
+def _meant(tag: Tag | None, value: object) -> object:
+    """The value as the tag's type where a model wrote a number as text."""
+    if tag is None or not isinstance(value, str) or kind_of(tag.point.form.type) is Kind.TEXT:
+        return value
+    try:
+        return parsed(tag.point.form, value)
+    except ValueError:
+        return value
 
 
 async def _watched(connections: Connections, url: str, points: Sequence[Point], seconds: float) -> str:

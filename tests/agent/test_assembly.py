@@ -8,6 +8,7 @@ import pytest
 from oasis.agent.assembly import agent, create_session, first_items, toolbox
 from oasis.agent.gate import nobody_to_ask
 from oasis.agent.notices import agents_files
+from oasis.agent.permissions import Permissions
 from oasis.core.items import Notice, User
 from oasis.models.scripted import ScriptedModel, call, reply
 
@@ -51,7 +52,7 @@ async def test_what_the_model_writes_itself_is_no_news(tmp_path: Path):
     model = ScriptedModel(script)
     box = toolbox(tmp_path)
     with create_session(tmp_path, box, model, NOW) as session:
-        loop = agent(model, session, box, lambda event: None, nobody_to_ask(()), allow=["write"])
+        loop = agent(model, session, box, lambda event: None, nobody_to_ask(()), permissions=Permissions(allow=["write"]))
         await loop.turn([User("go")])
         assert notices(session) == []
     assert (tmp_path / "a.st").read_text() == "A := 1;\n"

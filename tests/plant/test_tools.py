@@ -1,20 +1,17 @@
 """The tools a model has for a plant."""
 
-from pathlib import Path
-
 import pytest
 
 from oasis.core.items import Status
 from oasis.core.tool import Risk
 from oasis.errors import ToolFault
 from oasis.plant.connections import Connections
-from oasis.plant.site import Site, Tag
+from oasis.plant.site import Tag
 from oasis.plant.tools import plant_tools
 from oasis.plant.values import Form, Point
 from tests.plant.device import Memory, pack
 
 WATER = Tag("water", "mem://boiler", Point("cell 1", Form(scale=0.1, unit="°C"), "water"))
-SITE = Site(Path("plant.toml"), "", "", {"boiler": "mem://boiler"}, {"water": WATER})
 
 
 @pytest.fixture
@@ -24,7 +21,7 @@ def memory() -> Memory:
 
 @pytest.fixture
 def tools(memory: Memory):
-    made = plant_tools(Connections([pack(memory)]), ["mem://NAME"], SITE)
+    made = plant_tools(Connections([pack(memory)]), ["mem://NAME"], {"water": WATER})
     return {tool.spec.name: tool for tool in made}
 
 
