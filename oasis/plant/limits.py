@@ -8,6 +8,7 @@ from oasis.plant.site import Tag
 from oasis.plant.values import Form, Value, spelled
 
 _HUGE = 1e300
+_MANY = 1e6
 _FLOAT32_ULP = 1.2e-7
 _FLOAT64_NOISE = 1e-11
 """Form.engineering keeps twelve significant digits."""
@@ -82,7 +83,7 @@ def _whole(form: Form, value: int | float) -> Value:
     if not isinstance(raw, int | float):
         raise TypeError(form)
     low, high = RANGES[plain_type(form.type)]
-    if raw != round(raw):
+    if math.isfinite(raw) and raw != round(raw):
         near = sorted(spelled(form.engineering(n)) for n in (math.floor(raw), math.ceil(raw)))
         step = f"steps of {spelled(abs(form.scale))}" if form.scale != 1.0 else "whole numbers"
         raise ValueError(f"{spelled(value)} cannot be held: the point goes in {step}. Nearest: {' and '.join(near)}")
@@ -225,7 +226,10 @@ def _in_steps(tag: Tag, before: Value | None, after: Value) -> str:
     """The first values to write on the way, each representable."""
     if isinstance(before, str | bytes | None) or isinstance(after, str | bytes) or not tag.max_step:
         return ""
-    count = math.ceil((change(before, after) or 0.0) / tag.max_step)
+    ratio = (change(before, after) or 0.0) / tag.max_step
+    if not 1 < ratio < _MANY:
+        return ""
+    count = math.ceil(ratio)
     direction = 1 if after > before else -1
     steps: list[str] = []
     at: Value = before

@@ -37,6 +37,7 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
 _WRITING = ("min", "max", "max_step", "rate", "values", "safe", "unattended")
 _WORDS = {str: "text in quotes", bool: "true or false", float: "a number", list: "a list in [ ]", dict: "a table"}
 _HUGE = 1e300
+_LEAST_SCALE, _MOST_SCALE = 1e-15, 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +205,10 @@ def _form(seen: Seen, path: Path, own: Form, given: Mapping[str, Any]) -> Form:
         seen.say((*path, "type"), f"there is no type {spelled(form.type)}. {near(form.type, TYPES)}")
     if "order" in given and form.order not in ORDERS:
         seen.say((*path, "order"), f"there is no order {spelled(form.order)}. {near(form.order, ORDERS)}")
-    if form.scale == 0:
-        seen.say((*path, "scale"), "`scale` must not be 0: every value would read the same")
+    if not _LEAST_SCALE <= abs(form.scale) <= _MOST_SCALE:
+        zero = "must not be 0: every value would read the same" if form.scale == 0 else "is no scale that devices use"
+        seen.say((*path, "scale"), f"`scale` {zero}")
+        form = replace(form, scale=1.0)
     is_number = kind_of(form.type) in (None, Kind.INTEGER, Kind.FLOAT)
     for key in ("scale", "offset"):
         if key in given and not is_number:
