@@ -32,11 +32,14 @@ MAX_RESTARTS = 3
 CLOSE_S = 3.0
 _MAX_FAULT_CHARS = 400
 _NO_HANDSHAKE = (types.UNSUPPORTED_PROTOCOL_VERSION, types.METHOD_NOT_FOUND)
-_ENDED = "Session terminated"
 
 
 class Died(ToolFault):
     """The server ended while a call ran: whether the call took effect is unknown."""
+
+
+class _Forgotten(ToolFault):
+    """A server over HTTP that was started anew refused the session it does not know: nothing was run."""
 
 
 class Connection:
@@ -53,6 +56,7 @@ class Connection:
         self._wake = asyncio.Event()
         self._is_closed = False
         self._has_changed = False
+        self._is_forgotten = False
         self._relists = 0
         self._restarts = 0
         self._why: list[str] = []
@@ -85,10 +89,15 @@ class Connection:
 
         Raises Died, and ToolFault for everything else that goes wrong.
         """
+        try:
+            return await self._request(tool, arguments)
+        except _Forgotten:
+            return await self._request(tool, arguments)
+
+    async def _request(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         session = await self._live()
         self._allowance.renew()
-        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
-        request = types.CallToolRequest(params=params)
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=dict(arguments)))
         try:
             # Not session.call_tool: it checks the result by the server's own schema, whose `pattern` would run here.
             result = await session.send_request(
@@ -97,9 +106,8 @@ class Connection:
         except MCPError as error:
             raise await self._fault(error) from error
         except (ValidationError, RuntimeError) as error:
-            raise ToolFault(
-                f"The MCP server {self.server.name} answered with no tool result. It may be broken."
-            ) from error
+            said = "answered with no tool result; it may be broken"
+            raise ToolFault(f"The MCP server {self.server.name} {said}.") from error
         self._restarts = 0
         return result
 
@@ -130,12 +138,16 @@ class Connection:
                 f"The MCP server {name} did not answer within {self.server.timeout_s:g} s. The call was cancelled; it "
                 "may have had part of its effect."
             )
-        if error.code == types.CONNECTION_CLOSED or error.message == _ENDED:
+        if self._is_forgotten:
+            await self._gone()
+            return _Forgotten(f"The MCP server {name} does not know its own session. Nothing was run.")
+        if error.code == types.CONNECTION_CLOSED:
             await self._gone()
             return Died(
                 f"The MCP server {name} ended while this ran{self._because()}. Whether it took effect is unknown: "
                 "check before repeating it. The next call starts the server again."
             )
+        self._restarts = 0
         return ToolFault(f"The MCP server {name} refused: {plain(error.message, _MAX_FAULT_CHARS)}")
 
     async def _gone(self) -> None:
@@ -150,7 +162,7 @@ class Connection:
 
     async def _hold(self, ready: asyncio.Future[ClientSession]) -> None:
         """The whole life of one connection."""
-        self._allowance, self._why = Allowance(), []
+        self._allowance, self._why, self._is_forgotten = Allowance(), [], False
         self._wake.clear()
         try:
             with self._scope:
@@ -179,7 +191,7 @@ class Connection:
     def _streams(self) -> contextlib.AbstractAsyncContextManager[TransportStreams]:
         if self.server.command:
             return stdio(self.server, self._allowance, self._why)
-        return web(self.server, self._allowance)
+        return web(self.server, self._allowance, self._forget)
 
     async def _begin(self, session: ClientSession, ready: asyncio.Future[ClientSession]) -> None:
         """Agree on the protocol, list the tools. The time-out is told before a hanging server is ended."""
@@ -223,6 +235,9 @@ class Connection:
         if isinstance(message, types.ToolListChangedNotification):
             self._has_changed = True
             self._wake.set()
+
+    def _forget(self) -> None:
+        self._is_forgotten = True
 
     def _lost(self) -> None:
         self._session = None

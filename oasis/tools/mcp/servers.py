@@ -39,6 +39,7 @@ class Mcp:
         self._taken = taken
         self._frozen: dict[str, list[Offer]] = {}
         self._told: dict[str, str] = {}
+        self._seen: dict[str, object] = {}
         self.tools: tuple[Tool, ...] = ()
         self.said += self._freeze()
 
@@ -72,6 +73,7 @@ class Mcp:
         for connection in self._connections:
             made, faults = offers(connection.server, connection.listed, self._taken)
             self._frozen[connection.server.name] = made
+            self._seen[connection.server.name] = connection.listed
             tools += [self._tool(connection, offer.tool, offer.spec) for offer in made]
             said += faults
         self.tools = tuple(tools)
@@ -80,6 +82,9 @@ class Mcp:
 
     def _news_of(self, connection: "Connection") -> str:
         name = connection.server.name
+        if self._seen[name] is connection.listed:
+            return ""
+        self._seen[name] = connection.listed
         before = {offer.spec.name: offer.spec for offer in self._frozen[name]}
         now = {offer.spec.name: offer.spec for offer in offers(connection.server, connection.listed, self._taken)[0]}
         parts = (

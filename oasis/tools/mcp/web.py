@@ -2,13 +2,13 @@
 
 import contextlib
 import ipaddress
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import cast
 from urllib.parse import urlsplit
 
 import httpx2
 from mcp.client._transport import TransportStreams
-from mcp.client.streamable_http import streamable_http_client
+from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 
 from oasis.tools.mcp.allowance import MAX_MESSAGE_BYTES, Allowance, Flooded
 from oasis.tools.mcp.server import Server
@@ -17,11 +17,19 @@ CONNECT_S = 10.0
 
 
 @contextlib.asynccontextmanager
-async def web(server: Server, allowance: Allowance) -> AsyncGenerator[TransportStreams, None]:
-    """Carry the messages of `server`. On this machine no proxy of the environment stands between."""
+async def web(
+    server: Server, allowance: Allowance, forget: Callable[[], None]
+) -> AsyncGenerator[TransportStreams, None]:
+    """Carry the messages of `server`. On this machine no proxy of the environment stands between.
+
+    `forget` is told when the server does not know the session any more: 404 to a request that names one
+    (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management).
+    """
     limits = httpx2.Timeout(CONNECT_S, read=None)
 
     async def bounded(response: httpx2.Response) -> None:
+        if response.status_code == 404 and MCP_SESSION_ID in response.request.headers:
+            forget()
         response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream), allowance)
 
     async with (

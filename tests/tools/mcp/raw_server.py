@@ -6,6 +6,7 @@ raw_server.py FOLDER [START]: FOLDER/tools.json is its list, read anew each time
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -81,6 +82,8 @@ def answer(message):
 note("starts", os.getpid())
 if start == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if start == "daemon":
+    note("daemons", subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True).pid)
 if start == "exit":
     sys.exit("no licence\x1b[31m found")
 if start == "hang":

@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+import psutil
 import pytest
 
 from oasis.core.items import Status
@@ -27,6 +28,16 @@ async def test_a_server_is_gone_after_the_block(raw: Raw, tmp_path: Path):
 async def test_a_server_that_ignores_the_end_is_killed(raw: Raw, tmp_path: Path):
     async with opened([raw.server("stubborn")], tmp_path):
         pass
+    assert not raw.is_running()
+
+
+async def test_a_process_that_left_the_servers_group_holds_nobody_up(raw: Raw, tmp_path: Path):
+    async with opened([raw.server("daemon")], tmp_path) as mcp:
+        assert (await call(mcp, "plc_echo")).status is Status.OK
+        daemon = psutil.Process(int(raw.lines("daemons")[0]))
+    was_running = daemon.is_running()
+    daemon.kill()
+    assert was_running
     assert not raw.is_running()
 
 

@@ -205,7 +205,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(JSON)
 def test_whatever_a_schema_is_the_registry_and_the_grammar_can_use_it_or_it_is_left_out(schema: Any):
     made, said = offers(SERVER, [Listed("a", "", schema)])

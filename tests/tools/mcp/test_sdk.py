@@ -1,10 +1,13 @@
 """The SDK's own server, as a child process and over streamable HTTP."""
 
 import asyncio
+import contextlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
 
 from oasis.core.items import Status
@@ -12,7 +15,7 @@ from oasis.core.tool import Risk
 from oasis.tools.clip import MAX_CHARS
 from oasis.tools.mcp import allowance
 from oasis.tools.mcp.server import Server
-from tests.tools.mcp.conftest import ROOT, Web, call, opened, serve
+from tests.tools.mcp.conftest import ROOT, Web, call, opened
 from tests.tools.mcp.sdk_server import NAMES
 
 
@@ -94,24 +97,77 @@ async def test_an_answer_over_http_is_bounded(web: Web, tmp_path: Path, monkeypa
     assert after.status is Status.OK
 
 
-async def test_a_server_that_ended_is_connected_again_over_http(tmp_path: Path):
-    first = serve(tmp_path)
-    port = int(first.url.split(":")[2].partition("/")[0])
-    try:
-        async with opened([first.server()], tmp_path) as mcp:
-            first.end()
-            gone = await call(mcp, "web_echo", text="a")
-            down = await call(mcp, "web_echo", text="b")
-            second = serve(tmp_path, port)
-            try:
-                back = await call(mcp, "web_echo", text="c")
-            finally:
-                second.end()
-    finally:
-        first.end()
+class Relay:
+    """A port of its own before the server, which can be taken away and come back."""
+
+    def __init__(self, url: str) -> None:
+        self.port = 0
+        self._to = int(url.split(":")[2].partition("/")[0])
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._carry, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        self._server.close()
+        for writer in self._writers:
+            writer.close()
+        for writer in self._writers:
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+        self._writers.clear()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_connection("127.0.0.1", self._to)
+        self._writers += [writer, forth]
+        with contextlib.suppress(OSError):
+            await asyncio.gather(self._copy(reader, forth), self._copy(back, writer))
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+
+async def test_a_server_that_ends_and_comes_back_is_connected_again_over_http(web: Web, tmp_path: Path):
+    relay = Relay(web.url)
+    await relay.open()
+    server = Server("web", url=f"http://127.0.0.1:{relay.port}/mcp")
+    async with opened([server], tmp_path) as mcp:
+        await relay.close()
+        gone = await call(mcp, "web_echo", text="a")
+        down = await call(mcp, "web_echo", text="b")
+        await relay.open()
+        back = await call(mcp, "web_echo", text="c")
+    await relay.close()
     assert gone.status is Status.UNKNOWN
-    assert down.text.startswith("MCP server web did not start (http://127.0.0.1:")
+    assert down.text.startswith(f"MCP server web did not start (http://127.0.0.1:{relay.port}/mcp): ")
     assert back.text.startswith("echo: c")
+
+
+async def test_a_server_that_forgot_the_session_gets_a_new_one_and_the_call(web: Web, tmp_path: Path):
+    forgotten: list[str] = []
+
+    async def forget(request: httpx2.Request) -> None:
+        if request.headers.get("mcp-session-id") and b"tools/call" in request.content and not forgotten:
+            forgotten.append(request.headers["mcp-session-id"])
+            request.headers["mcp-session-id"] = "0" * 32
+
+    make = httpx2.AsyncClient
+
+    def hooked(**more: Any) -> httpx2.AsyncClient:
+        client = make(**more)
+        client.event_hooks["request"].append(forget)
+        return client
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpx2, "AsyncClient", hooked)
+        async with opened([web.server()], tmp_path) as mcp:
+            outcome = await call(mcp, "web_echo", text="again")
+    assert len(forgotten) == 1
+    assert outcome.text == "echo: again\n[from the MCP server web]"
 
 
 async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
