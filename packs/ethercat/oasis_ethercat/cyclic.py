@@ -1,0 +1,181 @@
+"""Process data in a thread of their own: sent often enough for the watchdog, working counters and states watched."""
+
+import threading
+import time
+from collections import deque
+
+from oasis_ethercat.esc import State
+from oasis_ethercat.master import Master, Slave
+
+PERIOD_S = 0.004
+WATCHDOG_S = 0.1
+SUPERVISE_S = 0.03
+_RECEIVE_US = 2000
+_MOST_EVENTS = 50
+
+
+class Cyclic:
+    """Exchanges process data every `period_s` (0: as fast as it goes) while it runs.
+
+    `cycles` counts all, `wrong` those whose working counter was not the expected one; `events` tells in words what
+    happened. A slave that leaves OP by itself gets zeros as outputs, so that it does not start again with old ones.
+    """
+
+    def __init__(self, master: Master, period_s: float = PERIOD_S) -> None:
+        self._master = master
+        self._period_s = period_s
+        self._stop = threading.Event()
+        self._changed = threading.Condition()
+        self._pending: dict[int, bytes] = {}
+        self._outputs = {slave.position: bytes(self._bytes(slave, True)) for slave in master.slaves}
+        self._thread = threading.Thread(target=self._run, name=f"ethercat {master.name}", daemon=True)
+        self._supervised = 0.0
+        self.wanted: dict[int, State] = {}
+        """The state that each slave was brought to; absent: none that takes process data."""
+        self.fallen: dict[int, str] = {}
+        self.cycles = self.wrong = self.good_in_a_row = 0
+        self.counter = 0
+        self.worst_gap_ms = 0.0
+        self.events: deque[str] = deque(maxlen=_MOST_EVENTS)
+
+    @staticmethod
+    def _bytes(slave: Slave, is_output: bool) -> int:
+        assert slave.map is not None  # noqa: S101 - mapped before
+        return ((slave.map.output_bits if is_output else slave.map.input_bits) + 7) // 8
+
+    @property
+    def expected(self) -> int:
+        """The working counter when every slave that should answer does."""
+        return sum(slave.counter for slave in self._master.slaves if slave.position in self.wanted)
+
+    @property
+    def is_healthy(self) -> bool:
+        return self.good_in_a_row > 0 and not self.fallen
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the cycle under way."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def wait_good(self, cycles: int, seconds: float) -> bool:
+        """Wait for so many good cycles that begin from now on; False where they do not come in time."""
+        with self._changed:
+            start = self.cycles + 1
+            return self._changed.wait_for(
+                lambda: self.cycles >= start + cycles and self.good_in_a_row >= cycles, timeout=seconds
+            )
+
+    def outputs(self, position: int) -> bytes:
+        """What is being sent to a slave, from its first bit on."""
+        with self._changed:
+            return self._pending.get(position, self._outputs[position])
+
+    def inputs(self, position: int) -> bytes:
+        """What came last from a slave, from its first bit on."""
+        slave = self._master.slave(position)
+        assert slave.map is not None  # noqa: S101 - mapped before
+        number = int.from_bytes(slave.handle.input, "little") >> slave.input_shift
+        number &= (1 << slave.map.input_bits) - 1
+        return number.to_bytes(self._bytes(slave, False), "little")
+
+    def put(self, position: int, data: bytes) -> None:
+        """Send other outputs to a slave from the next cycle on."""
+        with self._changed:
+            self._pending[position] = data
+
+    def zero(self) -> None:
+        """Send zeros to every slave from the next cycle on."""
+        with self._changed:
+            self._pending = {position: bytes(len(data)) for position, data in self._outputs.items()}
+
+    def _run(self) -> None:
+        handle = self._master.handle
+        last = due = time.monotonic()
+        while not self._stop.is_set():
+            self._apply()
+            handle.send_processdata()
+            counter = handle.receive_processdata(_RECEIVE_US)
+            now = time.monotonic()
+            self._note(counter, (now - last) * 1000)
+            last = now
+            if now - self._supervised > SUPERVISE_S:
+                self._supervise(now)
+            if self._period_s:
+                due = max(due + self._period_s, now)
+                self._stop.wait(due - now)
+
+    def _apply(self) -> None:
+        """Put outputs that changed into SOEM's image; slaves under eight bits share a byte with their neighbours."""
+        if not self._pending:
+            return
+        with self._changed:
+            pending, self._pending = self._pending, {}
+            self._outputs |= pending
+        for position, data in pending.items():
+            slave = self._master.slave(position)
+            assert slave.map is not None  # noqa: S101 - mapped before
+            bits = slave.map.output_bits
+            if not bits:
+                continue
+            if bits < 8:
+                mask = ((1 << bits) - 1) << slave.output_shift
+                now = int.from_bytes(slave.handle.output, "little")
+                number = now & ~mask | int.from_bytes(data, "little") << slave.output_shift & mask
+                slave.handle.output = number.to_bytes(len(slave.handle.output), "little")
+            else:
+                slave.handle.output = data
+
+    def _note(self, counter: int, gap_ms: float) -> None:
+        with self._changed:
+            self.cycles += 1
+            self.worst_gap_ms = max(self.worst_gap_ms, gap_ms)
+            if gap_ms > WATCHDOG_S * 1000:
+                self.events.append(f"a cycle took {gap_ms:.0f} ms, longer than the watchdog")
+            if counter == self.expected:
+                self.good_in_a_row += 1
+            else:
+                if self.good_in_a_row:
+                    lost = "no frame came back" if counter < 0 else f"working counter {counter}"
+                    self.events.append(f"cycle {self.cycles}: {lost}, expected {self.expected}")
+                self.wrong += 1
+                self.good_in_a_row = 0
+            self.counter = counter
+            self._changed.notify_all()
+
+    def _supervise(self, now: float) -> None:
+        """Look at the states of the slaves; skipped while an acyclic call is under way."""
+        if not self._master.lock.acquire(blocking=False):
+            return
+        try:
+            seen = self._master.states()
+        finally:
+            self._master.lock.release()
+        self._supervised = now
+        for slave in seen:
+            wanted = self.wanted.get(slave.position)
+            if wanted is None or slave.status == wanted:
+                continue
+            if slave.position not in self.fallen:
+                self.fallen[slave.position] = slave.words
+                self.events.append(f"slave {slave.position} left {wanted.name}: {slave.words}")
+            self.put(slave.position, bytes(len(self._outputs[slave.position])))
+
+    def brought(self, positions: list[int], state: State | None) -> None:
+        """Slaves are in a state now (None: one without process data); what they fell from is forgotten."""
+        for position in positions:
+            self.fallen.pop(position, None)
+            if state is None:
+                self.wanted.pop(position, None)
+            else:
+                self.wanted[position] = state
+
+    def health(self) -> str:
+        """The cycle in one line."""
+        counter = "no frame came back" if self.counter < 0 else f"working counter {self.counter} of {self.expected}"
+        cycles = f"{self.cycles} cycles, {self.wrong} with a wrong counter"
+        return f"{cycles}; {counter}; longest gap {self.worst_gap_ms:.0f} ms"

@@ -1,0 +1,53 @@
+"""The network interface under a segment: why it cannot be used, each reason in its own words."""
+
+import sys
+from collections.abc import Iterable
+
+from oasis.errors import ToolFault
+from oasis.plant.values import spelled
+
+
+def check(name: str) -> None:
+    """Raise ToolFault where there is no such interface or its link is down."""
+    import psutil  # noqa: PLC0415
+
+    stats = psutil.net_if_stats()
+    if name not in stats:
+        raise ToolFault(
+            f"There is no network interface {spelled(name)} on this machine, so nothing was sent. "
+            f"There are: {', '.join(_wired(stats)) or 'none'}. Name one of them: ethercat://NAME."
+        )
+    if not stats[name].isup:
+        raise link_down(name)
+
+
+def _wired(names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if name != "lo")
+
+
+def link_down(name: str) -> ToolFault:
+    """The fault that says that an interface has no carrier."""
+    return ToolFault(
+        f"The link of {name} is down: no cable, the first slave has no power, or the interface is switched off. "
+        "Nothing was sent. Check the cable to the first slave's IN port and its power; on Linux `ip link set "
+        f"{name} up`."
+    )
+
+
+def not_allowed(name: str) -> ToolFault:
+    """The fault that says that this process may not send raw frames."""
+    if sys.platform.startswith("linux"):
+        what = f"CAP_NET_RAW is missing. Run as root, or: sudo setcap cap_net_raw+ep {sys.executable}"
+    elif sys.platform == "win32":
+        what = "Npcap must be installed in its WinPcap-compatible mode, and Oasis started as administrator"
+    else:
+        what = "the BPF devices (/dev/bpf*) must be readable: start Oasis with sudo"
+    return ToolFault(f"This process may not send raw Ethernet frames on {name}: {what}. Nothing was sent.")
+
+
+def no_slaves(name: str) -> ToolFault:
+    """The fault that says that nothing answered."""
+    return ToolFault(
+        f"No EtherCAT slave answered on {name}: the link is up, the frame did not come back or no slave counted it. "
+        "Is this the port to the segment, is the first slave powered, is the cable in its IN port, is a switch between?"
+    )

@@ -1,0 +1,118 @@
+"""Which object is which bit of a slave's process data.
+
+Source: ETG.1000.6, PDO mapping: a mapping entry is index (16 bits), subindex (8), length in bits (8).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from oasis_ethercat.coe_types import BOOL, BY_NUMBER, BYTES, INT8, INT16, INT32, UINT8, UINT16, UINT32, UINT64, DataType
+from oasis_ethercat.sii import Contents, Entry, Pdo
+
+RX_ASSIGN, TX_ASSIGN = 0x1C12, 0x1C13
+_BY_BITS = {1: BOOL, 8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
+_KNOWN = {
+    0x6060: INT8,
+    0x6061: INT8,
+    0x607A: INT32,
+    0x60FF: INT32,
+    0x6064: INT32,
+    0x606C: INT32,
+    0x6071: INT16,
+    0x6077: INT16,
+}
+"""Signed objects of CiA 402, whose type their length does not tell."""
+
+ReadObject = Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry in a slave's process data: `at` counts bits from the start of the slave's bytes."""
+
+    index: int
+    subindex: int
+    name: str
+    kind: DataType
+    bits: int
+    at: int
+    pdo: int
+
+    @property
+    def address(self) -> str:
+        return f"0x{self.index:04X}:{self.subindex}"
+
+    def take(self, data: bytes) -> bytes:
+        """The entry's bytes out of the slave's."""
+        number = int.from_bytes(data, "little") >> self.at & (1 << self.bits) - 1
+        return number.to_bytes((self.bits + 7) // 8, "little")
+
+    def put(self, data: bytes, value: bytes) -> bytes:
+        """The slave's bytes with the entry's in them."""
+        mask = (1 << self.bits) - 1
+        number = int.from_bytes(data, "little") & ~(mask << self.at)
+        number |= (int.from_bytes(value, "little") & mask) << self.at
+        return number.to_bytes(len(data), "little")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMap:
+    """A slave's outputs and inputs, padding left out. `source` says where the map was read: CoE or SII."""
+
+    outputs: tuple[Place, ...]
+    inputs: tuple[Place, ...]
+    output_bits: int
+    input_bits: int
+    source: str
+
+
+def from_sii(contents: Contents) -> ProcessMap:
+    """The map as the SII has it: the PDOs that are assigned to a sync manager."""
+    receive = [pdo for pdo in contents.receive if pdo.sync_manager != 0xFF]
+    transmit = [pdo for pdo in contents.transmit if pdo.sync_manager != 0xFF]
+    return _mapped(receive, transmit, "SII")
+
+
+def from_objects(contents: Contents, read: ReadObject) -> ProcessMap:
+    """The map as objects 0x1C12 and 0x1C13 have it now; names and types from the SII where it knows them."""
+    known = {(e.index, e.subindex): e for pdo in (*contents.receive, *contents.transmit) for e in pdo.entries}
+    names = {pdo.index: pdo.name for pdo in (*contents.receive, *contents.transmit)}
+    receive, transmit = (list(_assigned(way, read, known, names)) for way in (RX_ASSIGN, TX_ASSIGN))
+    return _mapped(receive, transmit, "CoE")
+
+
+def _assigned(way: int, read: ReadObject, known: dict[tuple[int, int], Entry], names: dict[int, str]) -> Iterator[Pdo]:
+    for sub in range(1, read(way, 0)[0] + 1):
+        pdo = int.from_bytes(read(way, sub)[:2], "little")
+        entries: list[Entry] = []
+        for place in range(1, read(pdo, 0)[0] + 1):
+            word = int.from_bytes(read(pdo, place)[:4], "little")
+            index, subindex, bits = word >> 16, word >> 8 & 0xFF, word & 0xFF
+            has = known.get((index, subindex))
+            entries.append(Entry(index, subindex, has.name if has else "", has.type_number if has else 0, bits))
+        yield Pdo(pdo, names.get(pdo, ""), 0, tuple(entries))
+
+
+def _mapped(receive: Sequence[Pdo], transmit: Sequence[Pdo], source: str) -> ProcessMap:
+    out, into = tuple(_places(receive)), tuple(_places(transmit))
+    return ProcessMap(out, into, sum(pdo.bits for pdo in receive), sum(pdo.bits for pdo in transmit), source)
+
+
+def _places(pdos: Sequence[Pdo]) -> Iterator[Place]:
+    at = 0
+    for pdo in pdos:
+        for entry in pdo.entries:
+            if entry.index:
+                yield Place(entry.index, entry.subindex, entry.name, kind_of(entry), entry.bits, at, pdo.index)
+            at += entry.bits
+
+
+def kind_of(entry: Entry) -> DataType:
+    """The type an entry is to be read as: what is said of it where the length agrees, else by its length."""
+    said = BY_NUMBER.get(entry.type_number)
+    if said and said.bits == entry.bits:
+        return said
+    known = _KNOWN.get(entry.index)
+    if known and known.bits == entry.bits:
+        return known
+    return _BY_BITS.get(entry.bits) or (UINT8 if entry.bits < 8 else BYTES)

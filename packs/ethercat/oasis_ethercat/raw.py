@@ -1,0 +1,139 @@
+"""Single datagrams on an interface, read by read: what can be known of a segment without configuring it.
+
+Linux only (AF_PACKET). Reads change nothing. The one write here is the SII interface's address and read command.
+"""
+
+import socket
+import struct
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from oasis.errors import ToolFault
+from oasis_ethercat import datagram, interface
+from oasis_ethercat.esc import ETHERTYPE, Command, Register
+
+TIMEOUT_S = 0.03
+TRIES = 3
+LISTEN_S = 0.12
+"""Longer than a watchdog of 100 ms: a master that keeps slaves in OP is heard."""
+_ALL_PROTOCOLS = 0x0003
+_BUSY, _FAILED = 0x8000, 0x2800
+_LOST = (OSError, ValueError)
+
+
+class NoAnswer(Exception):
+    """A frame did not come back, or no slave counted it."""
+
+
+class RawBus:
+    """A raw socket on an interface; use as a context. Raises ToolFault with the reason where it cannot be opened."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._socket: socket.socket
+        self._index = 0
+        self.sent = 0
+
+    def __enter__(self) -> Self:
+        interface.check(self.name)
+        self._socket = _opened(self.name, ETHERTYPE)
+        self._socket.settimeout(TIMEOUT_S)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        self._socket.close()
+
+    def heard(self, seconds: float = LISTEN_S) -> int:
+        """EtherCAT frames of another master seen on this interface while sending nothing; stops at the third."""
+        count = 0
+        with _opened(self.name, _ALL_PROTOCOLS) as ear:
+            end = time.monotonic() + seconds
+            while count < 3 and (left := end - time.monotonic()) > 0:
+                ear.settimeout(left)
+                try:
+                    count += ear.recv(64)[12:14] == ETHERTYPE.to_bytes(2, "big")
+                except TimeoutError:
+                    break
+                except OSError as fault:
+                    raise interface.link_down(self.name) from fault
+        return count
+
+    def exchange(self, command: Command, position: int, offset: int, data: bytes) -> tuple[bytes, int]:
+        """Send one datagram and give its data and working counter as they come back. Raises NoAnswer, ToolFault."""
+        for _ in range(TRIES):
+            self._index = self._index + 1 & 0xFF
+            self.sent += 1
+            try:
+                self._socket.send(datagram.frame(command, self._index, position, offset, data))
+            except OSError as fault:
+                raise interface.link_down(self.name) from fault
+            if answer := self._received():
+                return answer
+        raise NoAnswer
+
+    def _received(self) -> tuple[bytes, int] | None:
+        end = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end:
+            try:
+                received, address = self._socket.recvfrom(2048)
+            except TimeoutError:
+                return None
+            except OSError as fault:
+                raise interface.link_down(self.name) from fault
+            if address[2] != socket.PACKET_OUTGOING and datagram.is_ours(received, self._index):
+                return datagram.answer(received)
+        return None
+
+    def count(self) -> int:
+        """How many slaves count a broadcast read of the AL status; 0 where nothing answers."""
+        try:
+            return self.exchange(Command.BRD, 0, Register.AL_STATUS, bytes(2))[1]
+        except NoAnswer:
+            return 0
+
+    def read(self, position: int, address: int, length: int) -> bytes:
+        """Registers of the slave at a position (1 is the first). Raises NoAnswer."""
+        data, counter = self.exchange(Command.APRD, 1 - position, address, bytes(length))
+        if counter != 1:
+            raise NoAnswer
+        return data
+
+    def sii(self, position: int, word: int) -> bytes:
+        """Eight (or four) bytes of a slave's SII from a word address on; only the SII interface is written to.
+
+        Raises NoAnswer, and ToolFault where the slave's own processor holds the SII.
+        """
+        if self.read(position, Register.SII_CONFIG, 1)[0] & 1:
+            raise ToolFault(f"The SII of slave {position} is held by its own processor and cannot be read now.")
+        request = struct.pack("<HI", 0x0100, word)
+        if self.exchange(Command.APWR, 1 - position, Register.SII_CONTROL, request)[1] != 1:
+            raise NoAnswer
+        for _ in range(100):
+            status = int.from_bytes(self.read(position, Register.SII_CONTROL, 2), "little")
+            if not status & _BUSY:
+                break
+        else:
+            raise ToolFault(f"The SII of slave {position} stays busy.")
+        if status & _FAILED:
+            raise ToolFault(f"The SII of slave {position} cannot be read: its interface reports 0x{status:04X}.")
+        return self.read(position, Register.SII_DATA, 8 if status & 0x40 else 4)
+
+
+def _opened(name: str, protocol: int) -> socket.socket:
+    if not sys.platform.startswith("linux"):
+        raise ToolFault(
+            "Looking at a segment without configuring it needs Linux. Here only the bus as configured by Oasis can be "
+            'read: plan a write of "bus state".'
+        )
+    try:
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+    except PermissionError as fault:
+        raise interface.not_allowed(name) from fault
+    try:
+        raw.bind((name, protocol))
+    except OSError as fault:
+        raw.close()
+        raise interface.link_down(name) from fault
+    return raw

@@ -1,0 +1,254 @@
+"""What a scan finds: the slaves in order, and for one of them its details, objects, process data.
+
+A segment that is not configured by this session is only looked at: registers are read, and the SII where no slave is in
+SAFEOP or OP. Reading the SII writes an address and a read command to the SII interface (0x0502), nothing else.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from oasis.errors import ToolFault
+from oasis.plant.driver import Budget, Found, Scan
+from oasis.plant.values import spelled
+from oasis_ethercat import coe_types, esi, process_map, sii
+from oasis_ethercat.esc import CoeDetail, Mailbox, Register
+from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
+from oasis_ethercat.master import SdoRefused, SdoSilent
+from oasis_ethercat.presence import Presence, Seen
+from oasis_ethercat.reading import NEEDS_PREOP
+from oasis_ethercat.segment import Segment
+
+HELP = 'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file.'
+_ITEM = re.compile(r"(?:slave\s+)?(\d{1,5})(?:\s+(od|pdo))?")
+_SWAPPED = "RxPDO: from the master, outputs; TxPDO: to the master, inputs"
+
+
+def scan(segment: Segment, items: Sequence[str], budget: Budget) -> Scan:
+    """Look around. One request is booked for each slave, object or file. Raises ToolFault."""
+    files = [item[4:].strip() for item in items if item.lower().startswith("esi ")]
+    wanted = [_wanted(item) for item in items if not item.lower().startswith("esi ")]
+    found: list[Found] = []
+    for file in files:
+        found += list(_esi(file, budget))
+    if items and not wanted:
+        return Scan(tuple(found), stopped=budget.stopped)
+    if segment.master:
+        done = _with_facts(segment, LiveFacts(segment.master), segment.master.states(), wanted, budget)
+        return Scan((*found, *done), tuple(segment.cyclic.events) if segment.cyclic else (), budget.stopped)
+    with segment.passive() as (bus, presence):
+        facts = RawFacts(bus, is_sii_allowed=not presence.refusal)
+        done = _with_facts(segment, facts, list(presence.slaves), wanted, budget)
+        return Scan((*found, *done), _notes(presence), budget.stopped)
+
+
+def _notes(presence: Presence) -> tuple[str, ...]:
+    said = "looked at only: no state, output or setting was changed"
+    return (*presence.notes, said)
+
+
+def _wanted(item: str) -> tuple[int, str]:
+    found = _ITEM.fullmatch(" ".join(item.lower().split()))
+    if not found or not int(found[1]):
+        raise ToolFault(f"{spelled(item[:80])} is no EtherCAT scan item. {HELP}")
+    return int(found[1]), found[2] or ""
+
+
+def _with_facts(
+    segment: Segment, facts: Facts, states: list[Seen], wanted: Sequence[tuple[int, str]], budget: Budget
+) -> list[Found]:
+    if not wanted:
+        return [_slave(facts, seen) for seen in states if budget.spend()]
+    found: list[Found] = []
+    for position, what in wanted:
+        if not 1 <= position <= len(states):
+            raise ToolFault(f"There is no slave {position}: the segment has {len(states)}, counted from 1.")
+        if what == "od":
+            found += list(_objects(segment, position, budget))
+        elif what == "pdo":
+            found += list(_process_data(segment, facts, position, budget))
+        elif budget.spend():
+            found.append(_details(segment, facts, states[position - 1]))
+    return found
+
+
+def _slave(facts: Facts, seen: Seen) -> Found:
+    fields = {"state": seen.words if seen.status else "no answer"}
+    image = facts.image(seen.position)
+    if image is None:
+        return Found("slave", str(seen.position), fields)
+    try:
+        identity, name = sii.identity(image), sii.name(image)
+    except ToolFault as fault:
+        return Found("slave", str(seen.position), fields, (str(fault),))
+    shown = {
+        "name": name,
+        "vendor": f"0x{identity.vendor:08X}",
+        "product": f"0x{identity.product:08X}",
+        "revision": f"0x{identity.revision:08X}",
+    }
+    return Found("slave", str(seen.position), shown | fields)
+
+
+def _details(segment: Segment, facts: Facts, seen: Seen) -> Found:
+    """Identity, mailbox, PDO sizes, link and error counters of one slave."""
+    found = _slave(facts, seen)
+    more = list(found.more)
+    image = facts.image(seen.position)
+    if image is not None and not more:
+        contents = sii.contents(image)
+        more += _sii_lines(contents)
+        more += _identity_lines(segment, seen.position, contents)
+    if seen.status:
+        more += _register_lines(facts, seen.position)
+    return Found(found.kind, found.item, found.fields, tuple(more))
+
+
+def _sii_lines(contents: sii.Contents) -> list[str]:
+    lines = [f"serial number {contents.identity.serial}"]
+    if contents.protocols:
+        out, out_bytes, into, into_bytes = contents.mailbox
+        names = ", ".join(protocol.name or "" for protocol in Mailbox if protocol in contents.protocols)
+        lines.append(f"mailbox {names}: out 0x{out:04X} {out_bytes} bytes, in 0x{into:04X} {into_bytes} bytes")
+        if contents.coe:
+            lines.append("CoE " + ", ".join((d.name or "").lower() for d in CoeDetail if d in contents.coe))
+    else:
+        lines.append("no mailbox: process data only, no SDO")
+    mapping = process_map.from_sii(contents)
+    lines.append(f"outputs {mapping.output_bits} bits, inputs {mapping.input_bits} bits by the SII")
+    if not contents.is_checksum_right:
+        lines.append("the SII's checksum is wrong: it was written badly or by hand")
+    return lines
+
+
+def _identity_lines(segment: Segment, position: int, contents: sii.Contents) -> list[str]:
+    """Where SII and CoE name different devices, and where they map different process data."""
+    master = segment.master
+    if master is None or not contents.protocols & Mailbox.COE:
+        return []
+    said: list[str] = []
+    names = ("vendor", "product", "revision")
+    try:
+        for sub, field in enumerate(names, 1):
+            live = int.from_bytes(master.sdo_read(position, 0x1018, sub), "little")
+            stored: int = getattr(contents.identity, field)
+            if live != stored:
+                said.append(f"SII mismatch: {field} is 0x{stored:08X} in the SII and 0x{live:08X} in object 0x1018")
+    except (SdoRefused, SdoSilent) as fault:
+        return [f"object 0x1018 was not read: {fault}"]
+    now, default = master.process_map(position), process_map.from_sii(contents)
+    if (now.output_bits, now.input_bits) != (default.output_bits, default.input_bits):
+        said.append(f"mapped now: outputs {now.output_bits} bits, inputs {now.input_bits} bits")
+    return said
+
+
+def _register_lines(facts: Facts, position: int) -> list[str]:
+    status = int.from_bytes(facts.register(position, Register.DL_STATUS, 2), "little")
+    ports = [str(port) for port in range(4) if status & 0x10 << port]
+    errors = facts.register(position, Register.RX_ERRORS, 8)
+    lost = facts.register(position, Register.LOST_LINKS, 4)
+    divider = int.from_bytes(facts.register(position, Register.WATCHDOG_DIVIDER, 2), "little")
+    time = int.from_bytes(facts.register(position, Register.WATCHDOG_TIME, 2), "little")
+    lines = [f"link on ports {', '.join(ports) or 'none'}; process data watchdog {time * (divider + 2) * 40e-6:.4g} ms"]
+    if any(errors) or any(lost):
+        lines.append(
+            f"counters: invalid frames and errors {errors.hex(' ')}, lost links {lost.hex(' ')} (ports 0 to 3)"
+        )
+    return lines
+
+
+def _process_data(segment: Segment, facts: Facts, position: int, budget: Budget) -> Iterator[Found]:
+    if not budget.spend():
+        return
+    if segment.master:
+        mapping = segment.master.process_map(position)
+    elif (image := facts.image(position)) is not None:
+        mapping = process_map.from_sii(sii.contents(image))
+    else:
+        raise ToolFault("The SII may not be read while another master runs the segment.")
+    for way, places in (("out", mapping.outputs), ("in", mapping.inputs)):
+        for place in places:
+            fields = {
+                "name": place.name,
+                "type": place.kind.name,
+                "bits": str(place.bits),
+                "at bit": str(place.at),
+                "PDO": f"0x{place.pdo:04X}",
+            }
+            yield Found("entry", f"{position} {way} {place.address}", fields)
+    fields = {
+        "outputs": f"{mapping.output_bits} bits",
+        "inputs": f"{mapping.input_bits} bits",
+        "from": mapping.source,
+    }
+    yield Found("process data", f"{position} pdo", fields, (_SWAPPED,))
+
+
+def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]:
+    master = segment.master
+    if master is None:
+        raise ToolFault(f"The object dictionary is read by SDO, and {NEEDS_PREOP}.")
+    if not master.contents(position).protocols & Mailbox.COE:
+        raise ToolFault(f"Slave {position} has no CoE, so no object dictionary: its values are process data only.")
+    try:
+        objects = master.objects(position)
+    except SdoRefused as fault:
+        raise ToolFault(
+            f"The object dictionary of slave {position} cannot be listed: {fault}. Its manual or ESI file names the "
+            "objects; each can be read all the same."
+        ) from fault
+    for found in objects:
+        if not budget.spend():
+            return
+        with master.lock:
+            rows = [(number, entry) for number, entry in enumerate(found.entries) if entry.data_type]
+        for subindex, entry in rows:
+            kind = coe_types.BY_NUMBER.get(entry.data_type)
+            name = _text(entry.name) if len(rows) == 1 else f"{_text(found.name)} / {_text(entry.name)}"
+            type_name = kind.name if kind else f"0x{entry.data_type:04X}"
+            fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
+            yield Found("object", f"{position} 0x{found.index:04X}:{subindex}", fields)
+
+
+def _text(name: bytes | str) -> str:
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+
+
+def _access(bits: int) -> str:
+    """`r` and `w`; `w in PREOP` where that is all."""
+    writable = bits >> 3 & 7
+    read = "r" if bits & 7 else ""
+    if not writable:
+        return read
+    return f"{read}w" if writable & 6 else f"{read}w in PREOP"
+
+
+def _esi(name: str, budget: Budget) -> Iterator[Found]:
+    """The devices of an ESI file below the working directory."""
+    path, root = Path(name).resolve(), Path.cwd().resolve()
+    if not path.is_relative_to(root) or path.suffix.lower() != ".xml":
+        raise ToolFault(f"{spelled(name[:80])} is no .xml file below the working directory. Copy the ESI file there.")
+    for device in esi.read_esi(path):
+        if not budget.spend():
+            return
+        fields = {
+            "name": device.name,
+            "vendor": f"0x{device.vendor:08X} {device.vendor_name}".strip(),
+            "product": f"0x{device.product:08X}",
+            "revision": f"0x{device.revision:08X}",
+        }
+        yield Found("device", device.type or device.name, fields, tuple(_esi_lines(device)))
+
+
+def _esi_lines(device: esi.EsiDevice) -> Iterator[str]:
+    for protocol, attributes in device.mailbox.items():
+        said = ", ".join(f"{key} {value}" for key, value in attributes.items())
+        yield f"mailbox {protocol}{': ' if said else ''}{said}"
+    for pdo in device.pdos:
+        way = "out" if pdo.is_output else "in"
+        place = "not assigned" if pdo.sync_manager is None else f"sync manager {pdo.sync_manager}"
+        yield f"{way} PDO 0x{pdo.index:04X} {pdo.name}: {pdo.bits} bits, {place}"
+        for entry in pdo.entries:
+            name = f"0x{entry.index:04X}:{entry.subindex} {entry.name} {entry.type}" if entry.index else "padding"
+            yield f"  {name}, {entry.bits} bits"
+    yield f"by default: outputs {device.output_bits} bits, inputs {device.input_bits} bits"

@@ -1,0 +1,211 @@
+"""One segment as one driver holds it: looked at passively until it is configured, then run by a master of our own.
+
+What changes slaves (initialising, states) is called for approved writes only.
+"""
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from oasis.errors import ToolFault
+from oasis.plant.locks import Busy, held
+from oasis_ethercat import sii
+from oasis_ethercat.cyclic import PERIOD_S, Cyclic
+from oasis_ethercat.esc import State
+from oasis_ethercat.master import Master
+from oasis_ethercat.presence import Presence, Seen, look
+from oasis_ethercat.raw import NoAnswer, RawBus
+
+LOCK_WAIT_S = 1.0
+_FIRST_CYCLES = 5
+_SHOWN = 8
+
+
+class Refused(Exception):
+    """A state was not reached; `slaves` are those that are elsewhere."""
+
+    def __init__(self, wanted: State, slaves: list[Seen]) -> None:
+        self.slaves = slaves
+        said = "; ".join(f"slave {seen.position} is in {seen.words}" for seen in slaves[:_SHOWN])
+        super().__init__(f"{wanted.name} was not reached: {said}")
+
+
+class Segment:
+    """The slaves behind one interface. Methods block; call them from a thread, one at a time."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.master: Master | None = None
+        self.cyclic: Cyclic | None = None
+        self._identity = ""
+        self._held = contextlib.ExitStack()
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """Hold the interface against every other Oasis on this machine. Raises ToolFault."""
+        mark = hashlib.sha256(self.name.encode()).hexdigest()[:16]
+        try:
+            with held(Path(tempfile.gettempdir()) / f"oasis-ethercat-{mark}.lock", LOCK_WAIT_S):
+                yield
+        except (Busy, PermissionError) as fault:
+            raise ToolFault(
+                f"Another Oasis on this machine is the master on {self.name}. Two masters on one wire corrupt each "
+                "other, so nothing was sent. End the other session first."
+            ) from fault
+
+    @contextmanager
+    def passive(self) -> Generator[tuple[RawBus, Presence]]:
+        """Look without changing anything; for a segment that is not configured here."""
+        with self._locked(), RawBus(self.name) as bus:
+            yield bus, look(bus)
+
+    def states(self) -> list[Seen]:
+        """State of every slave. Raises ToolFault."""
+        if self.master:
+            return self.master.states()
+        with self.passive() as (_, presence):
+            if presence.heard:
+                raise ToolFault(presence.refusal)
+            return list(presence.slaves)
+
+    def identity(self) -> str:
+        """Every slave with vendor, product and revision; empty where another master forbids to look."""
+        if not self.master:
+            with self.passive() as (bus, presence):
+                return "" if presence.refusal else described(identities(bus, presence))
+        return self._identity
+
+    def initialise(self) -> None:
+        """Reset every slave to INIT and bring it to PREOP. Raises ToolFault, Refused."""
+        self.leave()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._locked())
+            with RawBus(self.name) as bus:
+                presence = look(bus)
+                if presence.refusal:
+                    raise ToolFault(presence.refusal)
+                self._identity = described(identities(bus, presence))
+            self.master = Master(self.name)
+            self._held = stack.pop_all()
+        elsewhere = [seen for seen in self.master.states() if seen.status != State.PREOP]
+        if elsewhere:
+            raise Refused(State.PREOP, elsewhere)
+
+    def bring(self, wanted: State, position: int = 0) -> None:
+        """Bring one slave (0: all) to a state, one state at a time. Raises ToolFault, Refused."""
+        if wanted is State.INIT and not position:
+            self._to_init()
+            return
+        if not self.master:
+            if position:
+                raise ToolFault(
+                    f'The segment is not configured here. Write "bus state" before the state of slave {position}.'
+                )
+            self.initialise()
+        master = self._configured()
+        for step in steps(self._lowest(master, position), wanted):
+            self._step(master, step, position)
+
+    @staticmethod
+    def _lowest(master: Master, position: int) -> State:
+        seen = [s for s in master.states() if position in {0, s.position}]
+        numbers = [s.status & 0x0F for s in seen]
+        missing = [str(s.position) for s, number in zip(seen, numbers, strict=True) if not number]
+        if missing:
+            raise ToolFault(
+                f"Slave {', '.join(missing)} does not answer any more. Check cable and power, then write "
+                '"bus init" to configure the segment again.'
+            )
+        return State(min(numbers))
+
+    def _step(self, master: Master, state: State, position: int) -> None:
+        """One state change and what belongs to it: mapping before SAFEOP, process data in SAFEOP and OP."""
+        positions = [position] if position else [slave.position for slave in master.slaves]
+        if state is State.SAFEOP:
+            master.map()
+        if state is State.OP:
+            self._run_cycles(master)
+        if self.cyclic and state < State.OP:
+            self._calm(self.cyclic, positions, keep=state is State.SAFEOP)
+        if elsewhere := master.request(state, position):
+            raise Refused(state, elsewhere)
+        if state >= State.SAFEOP:
+            self._run_cycles(master).brought(positions, state)
+        elif self.cyclic and not self.cyclic.wanted:
+            self.cyclic.stop()
+            self.cyclic = None
+
+    def _calm(self, cyclic: Cyclic, positions: list[int], keep: bool) -> None:
+        """Zeros as outputs before slaves leave OP; they are no longer expected to be there."""
+        for position in positions:
+            cyclic.put(position, bytes(len(cyclic.outputs(position))))
+        cyclic.wait_good(2, 0.1)
+        cyclic.brought(positions, State.SAFEOP if keep else None)
+
+    def _run_cycles(self, master: Master) -> Cyclic:
+        if self.cyclic is None:
+            self.cyclic = Cyclic(master, PERIOD_S)
+            self.cyclic.start()
+        return self.cyclic
+
+    def _to_init(self) -> None:
+        if not self.master:
+            self.initialise()
+        self.leave()
+
+    def leave(self) -> None:
+        """Zero the outputs, leave OP, stop the cycle, go to INIT, let go of the interface; nothing where nothing runs."""
+        if not self.master:
+            return
+        try:
+            if self.cyclic:
+                self.cyclic.zero()
+                self.cyclic.wait_good(2, 0.1)
+                self.cyclic.brought([slave.position for slave in self.master.slaves], None)
+                self.master.request(State.SAFEOP)
+                self.cyclic.stop()
+            self.master.request(State.INIT)
+        finally:
+            if self.cyclic:
+                self.cyclic.stop()
+            self.cyclic = None
+            self.master.close()
+            self.master = None
+            self._held.close()
+
+    def _configured(self) -> Master:
+        if self.master is None:
+            raise ToolFault('The segment is not configured here. Write "bus state" PREOP first.')
+        return self.master
+
+
+def steps(now: State, wanted: State) -> list[State]:
+    """The states to ask for on the way; going down needs one request, going up each in turn."""
+    way = [State.PREOP, State.SAFEOP, State.OP]
+    if wanted <= now:
+        return [wanted]
+    return [state for state in way if now < state <= wanted]
+
+
+def identities(bus: RawBus, presence: Presence) -> list[tuple[str, sii.Identity | None]]:
+    """Name and identity of each slave from its SII; None where it cannot be read."""
+    found: list[tuple[str, sii.Identity | None]] = []
+    for seen in presence.slaves:
+        image = sii.Image(lambda word, position=seen.position: bus.sii(position, word))
+        try:
+            found.append((sii.name(image), sii.identity(image)))
+        except (NoAnswer, ToolFault):
+            found.append(("", None))
+    return found
+
+
+def described(found: list[tuple[str, sii.Identity | None]]) -> str:
+    """The segment in one line, always spelled the same: the digest is over every slave's vendor, product, revision."""
+    rows = [f"{position} {name} {identity}" for position, (name, identity) in enumerate(found, 1)]
+    digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
+    names = [name or "?" for name, _ in found[:_SHOWN]]
+    more = ", …" if len(found) > _SHOWN else ""
+    return f"{len(found)} slaves, sha256 {digest}: {', '.join(names)}{more}"
