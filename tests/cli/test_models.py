@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from oasis.cli.models import app
 from oasis.engine import weights
+from oasis.engine.catalogue import HUB
 from oasis.engine.weights import CATALOGUE
 
 
@@ -19,10 +20,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_at_hand_and_what_can_be_fetched_are_listed(folder: Path) -> None:
     (folder / "mine.gguf").write_bytes(b"GGUF")
-    lines = CliRunner().invoke(app, ["ls"]).stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["mine", CATALOGUE[0].name]
+    (folder / f"{HUB[0].name}.gguf").write_bytes(b"GGUF")
+    lines = CliRunner().invoke(app, ["list"]).stdout.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names == ["mine", HUB[0].name, CATALOGUE[0].name, *(model.name for model in HUB[1:])]
     assert lines[0].endswith(str(folder / "mine.gguf"))
-    assert f"oasis models pull {CATALOGUE[0].name}" in lines[1]
+    assert f"oasis models pull {CATALOGUE[0].name}" in lines[2]
+    assert "8 GB memory: " in lines[3]
 
 
 def test_the_path_of_a_model_is_printed_alone(folder: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from oasis.engine import weights
-from oasis.engine.weights import CATALOGUE, Weights, find_model, pull
+from oasis.engine.catalogue import HUB
+from oasis.engine.weights import CATALOGUE, Weights, fetch, find_model, named, pull
 from oasis.errors import EngineFault
 
 DATA = b"GGUF" + b"weights" * 1000
@@ -79,6 +80,18 @@ def test_a_model_at_hand_is_not_fetched_again(cache: Path, monkeypatch: pytest.M
     assert pull(SMALL) == cache / "small.gguf"
 
 
+async def test_a_hub_model_at_hand_is_not_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    cache.mkdir(parents=True)
+    (cache / f"{HUB[0].name}.gguf").write_bytes(DATA)
+    assert await fetch(named(HUB[0].name)) == cache / f"{HUB[0].name}.gguf"
+
+
+def test_a_name_in_no_list_says_which_there_are() -> None:
+    with pytest.raises(EngineFault, match=f"{CATALOGUE[0].name}, {HUB[0].name}"):
+        named("gpt-5")
+
+
 def test_a_path_and_a_name_in_the_folder_are_found(cache: Path, tmp_path: Path) -> None:
     cache.mkdir(parents=True)
     kept, elsewhere = cache / "mine.gguf", tmp_path / "far.gguf"
@@ -96,5 +109,5 @@ def test_a_model_not_at_hand_says_what_to_do() -> None:
     name = CATALOGUE[0].name
     with pytest.raises(EngineFault, match=f"oasis models pull {name}"):
         find_model(name)
-    with pytest.raises(EngineFault, match="oasis models ls"):
+    with pytest.raises(EngineFault, match="oasis models list"):
         find_model("../etc/passwd")
