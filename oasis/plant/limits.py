@@ -2,6 +2,7 @@
 
 import math
 import struct
+from contextlib import suppress
 from enum import StrEnum
 
 from oasis.plant.site import Tag
@@ -107,7 +108,9 @@ def _real(form: Form, value: int | float) -> float:
 
 def _bytes(value: object) -> bytes:
     try:
-        return value if isinstance(value, bytes) else bytes.fromhex(str(value))
+        if isinstance(value, bytes | str):
+            return value if isinstance(value, bytes) else bytes.fromhex(value)
+        raise ValueError
     except ValueError:
         raise ValueError(f"{_short(value)} is no row of bytes: write hex digits") from None
 
@@ -134,23 +137,18 @@ def parsed(form: Form, text: str) -> Value:
             words = {"1": True, "on": True, "true": True, "0": False, "off": False, "false": False}
             return canonical(form, words.get(text.lower(), text))
         case Kind.INTEGER | Kind.FLOAT:
-            try:
-                return canonical(form, int(text, 0) if text.lower().lstrip("+-").startswith("0x") else _number(text))
-            except (ValueError, OverflowError) as fault:
-                raise ValueError(str(fault)) from None
+            return canonical(form, _number(text))
         case _:
             return canonical(form, text)
 
 
 def _number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"{text[:40]!r} is no number") from None
+    """A decimal or, after 0x, a hexadecimal number."""
+    is_hex = text.lower().lstrip("+-").startswith("0x")
+    for read in (lambda: int(text, 16 if is_hex else 10), lambda: float(text)):
+        with suppress(ValueError):
+            return read()
+    raise ValueError(f"{_short(text)} is no number")
 
 
 def shown(form: Form, value: Value | None) -> str:
@@ -218,32 +216,30 @@ def beyond_step(tag: Tag, before: Value | None, after: Value) -> str:
         return ""
     return (
         f"from {spelled(before)} it is a change of {spelled(apart)}{unit}, and one write may change it by "
-        f"{spelled(tag.max_step)}{unit}. {_in_steps(tag, before, after)}"
+        f"{spelled(tag.max_step)}{unit}{_in_steps(tag, before, after)}"
     )
 
 
 def _in_steps(tag: Tag, before: Value | None, after: Value) -> str:
-    """The first values to write on the way, each representable."""
-    if isinstance(before, str | bytes | None) or isinstance(after, str | bytes) or not tag.max_step:
+    """The first values to write on the way, each representable; empty where there are too many to name."""
+    if isinstance(before, str | bytes | None) or isinstance(after, str | bytes):
         return ""
-    ratio = (change(before, after) or 0.0) / tag.max_step
+    step = _one_step(tag)
+    ratio = (change(before, after) or 0.0) / step
     if not 1 < ratio < _MANY:
         return ""
-    count = math.ceil(ratio)
-    direction = 1 if after > before else -1
-    steps: list[str] = []
-    at: Value = before
-    for _ in range(min(count - 1, 4)):
-        at = _floored(tag, float(at), direction)
-        steps.append(spelled(at))
-    more = f", … ({count} writes in all)" if count > len(steps) + 1 else ""
-    return f"Go in steps, each planned and approved: {', '.join(steps)}{more or f', {spelled(after)}'}"
+    count = math.ceil(ratio - 1e-9)
+    signed = step if after > before else -step
+    form = tag.point.form
+    steps = [shown(form, float(f"{before + signed * n:.9g}")) for n in range(1, min(count, 5))]
+    rest = f"… ({count} writes in all)" if count > len(steps) + 1 else shown(form, after)
+    return f". Go in steps, each planned and approved: {', '.join([*steps, rest])}"
 
 
-def _floored(tag: Tag, at: float, direction: int) -> float:
-    """One largest representable step on from `at`."""
-    form, step = tag.point.form, tag.max_step or 0.0
+def _one_step(tag: Tag) -> float:
+    """The largest change of one write that the point can hold."""
+    form, step = tag.point.form, float(tag.max_step or 0.0)
     if kind_of(form.type) is Kind.INTEGER:
         size = abs(form.scale)
-        step = math.floor(step / size + 1e-9) * size
-    return float(f"{at + direction * step:.9g}")
+        return math.floor(step / size + 1e-9) * size
+    return step

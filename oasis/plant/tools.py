@@ -51,8 +51,7 @@ def _scan(connections: Connections) -> Tool:
 
     async def run(arguments: Arguments) -> Outcome:
         driver = connections.open(arguments["url"])
-        given = {"seconds": min(arguments["seconds"], MOST_SECONDS)} if "seconds" in arguments else {}
-        budget = Budget(**given)
+        budget = Budget()
         done = await driver.scan(_items(arguments.get("items", ())), budget)
         return Outcome(render.scan(driver.url, done, budget.spent))
 
@@ -68,7 +67,7 @@ def _read(connections: Connections, words: Sequence[str], tags: Mapping[str, Tag
 
     async def run(arguments: Arguments) -> Outcome:
         groups = _grouped(connections, tags, arguments.get("url", ""), _items(arguments["items"]))
-        seconds = min(arguments.get("watch_s", 0.0), MOST_SECONDS)
+        seconds = min(max(arguments.get("watch_s", 0.0), 0.0), MOST_SECONDS)
         parts: list[str] = []
         for url, points in groups.items():
             if seconds:

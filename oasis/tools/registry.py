@@ -112,7 +112,7 @@ def _coerced(value: Any, schema: Mapping[str, Any]) -> Any:
         return value if number is None or (kind == "integer" and number != int(number)) else number
     if kind == "boolean" and isinstance(value, str):
         return {"true": True, "false": False}.get(value.strip().lower(), value)
-    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+    if kind == "string" and isinstance(value, bool | int | float):
         return json.dumps(value)
     if kind == "array" and value is not None:
         items = cast("list[Any]", value) if isinstance(value, list) else [value]
