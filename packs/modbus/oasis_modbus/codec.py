@@ -79,7 +79,7 @@ def encoded(value: Value, kind: str, order: str, registers: int) -> list[int]:
     if kind == "string":
         return _text_words(value, order, registers)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ToolFault(f"{value!r:.60} is no number, and a {kind} holds one; nothing was sent.")
+        raise ToolFault(f"{value!r:.60} is no number, and {kind} holds one; nothing was sent.")
     data = _float(value, kind) if TYPES[kind].is_float else _integer(value, kind)
     return ordered(unpacked(data), order or "ABCD")
 
@@ -96,10 +96,10 @@ def limits(kind: str) -> tuple[int, int]:
 
 def _integer(value: float, kind: str) -> bytes:
     if not math.isfinite(value) or value != int(value):
-        raise ToolFault(f"{value} is no whole number, and a {kind} holds only those; nothing was sent.")
+        raise ToolFault(f"{value} is no whole number, and {kind} holds only those; nothing was sent.")
     number, (least, most) = int(value), limits(kind)
     if not least <= number <= most:
-        raise ToolFault(f"{number} does not fit a {kind} ({least} to {most}); nothing was sent.")
+        raise ToolFault(f"{number} does not fit {kind} ({least} to {most}); nothing was sent.")
     if kind.startswith("bcd"):
         return bytes.fromhex(f"{number:0{int(kind[3:]) // 4}d}")
     return struct.pack(f">{TYPES[kind].code or 'H'}", number)
@@ -111,7 +111,7 @@ def _float(value: float, kind: str) -> bytes:
     try:
         return struct.pack(f">{TYPES[kind].code}", value)
     except OverflowError as fault:
-        raise ToolFault(f"{value:g} is too great for a {kind}; nothing was sent.") from fault
+        raise ToolFault(f"{value:g} is too great for {kind}; nothing was sent.") from fault
 
 
 def _text(data: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from oasis.errors import ToolFault
+from oasis.errors import ToolFault, WriteRefused
 from oasis.plant.driver import Budget, Scan, Sent
 from oasis.plant.plan import ApprovedWrite, Frame
 from oasis.plant.values import Point, Reading, Value
@@ -66,6 +66,8 @@ class ModbusDriver:
 
     async def write(self, approved: ApprovedWrite) -> Sent:
         endpoint.needs_unit(self._endpoint)
+        if not isinstance(approved, ApprovedWrite):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WriteRefused("Only an approved plan is sent; nothing was sent.")
         return await writes.send(self._shared(), self._endpoint, approved.plan.frame.wire)
 
     async def close(self) -> None:
@@ -81,5 +83,5 @@ class ModbusDriver:
     def _unit_reader(self) -> Reader:
         unit = endpoint.needs_unit(self._endpoint)
         if self._reader is None:
-            self._reader = Reader(self._endpoint, Unit(self._shared(), unit, self._pauses_s))
+            self._reader = Reader(self._endpoint, Unit(self._shared(), unit, self._endpoint.timeout_s, self._pauses_s))
         return self._reader

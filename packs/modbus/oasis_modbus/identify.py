@@ -15,13 +15,13 @@ _NO = (1, 2, 3, 4)
 _MOST_REQUESTS = 8
 
 
-async def objects(unit: Unit, level: int = BASIC, timeout_s: float = 0.0) -> dict[int, str]:
+async def objects(unit: Unit, level: int = BASIC) -> dict[int, str]:
     """The device's own texts by object number; empty where it has no function 43. Raises LinkFault, Refused (busy)."""
     found: dict[int, str] = {}
     at = 0
     for _ in range(_MOST_REQUESTS):
         try:
-            reply = await unit.patient(bytes([0x2B, 0x0E, level, at]), timeout_s)
+            reply = await unit.patient(bytes([0x2B, 0x0E, level, at]))
         except Refused as refused:
             if refused.code in _NO:
                 return found

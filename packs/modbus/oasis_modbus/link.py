@@ -3,6 +3,7 @@
 import asyncio
 import weakref
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
@@ -17,11 +18,11 @@ class Link(ABC):
     A frame is sent once. Nothing is repeated here.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:
         self.endpoint = endpoint
         self.users = 0
         self.requests = 0
-        self.gate = asyncio.Lock()
+        self.gate = gate
         self._transaction = 0
         self.abandoned: dict[int, int] = {}
         """Transactions whose reply was given up on, and the unit each was for."""
@@ -34,15 +35,15 @@ class Link(ABC):
         self.abandoned.pop(self._transaction, None)
         return tcp_frame(self._transaction, unit, pdu)
 
-    async def ask(self, unit: int, pdu: bytes, timeout_s: float = 0.0) -> Reply:
+    async def ask(self, unit: int, pdu: bytes, timeout_s: float) -> Reply:
         """The reply to one request. Raises LinkFault in words; an exception of the device is a Reply."""
         async with self.gate:
-            return await self._exchange(self.frame(unit, pdu), timeout_s or self.endpoint.timeout_s)
+            return await self._exchange(self.frame(unit, pdu), timeout_s)
 
-    async def send(self, frame: bytes, timeout_s: float = 0.0) -> Reply:
+    async def send(self, frame: bytes, timeout_s: float) -> Reply:
         """The reply to this very frame, sent once. Raises LinkFault; its `is_sent` says whether it left."""
         async with self.gate:
-            return await self._exchange(frame, timeout_s or self.endpoint.timeout_s)
+            return await self._exchange(frame, timeout_s)
 
     def give_up(self, transaction: int, unit: int) -> None:
         """Note that a reply may still come, and is then to be skipped."""
@@ -73,15 +74,27 @@ class Link(ABC):
         return reply
 
 
-_links: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Link]]" = weakref.WeakKeyDictionary()
+class _Links:
+    """The links of one event loop by what makes them the same, and a gate for each gateway."""
+
+    def __init__(self) -> None:
+        self.by_endpoint: dict[Endpoint, Link] = {}
+        self.gates: dict[str, asyncio.Lock] = {}
+
+
+_loops: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Links]" = weakref.WeakKeyDictionary()
 
 
 def shared(endpoint: Endpoint) -> Link:
-    """The link of this gateway, made where there is none; every user releases it. Connects when first used."""
-    links = _links.setdefault(asyncio.get_running_loop(), {})
-    if endpoint.gateway not in links:
-        links[endpoint.gateway] = _made(endpoint)
-    link = links[endpoint.gateway]
+    """The link of this gateway, made where there is none; every user releases it. Connects when first used.
+
+    Units and time-outs do not make another link, other settings do; all links to one gateway wait for each other.
+    """
+    links = _loops.setdefault(asyncio.get_running_loop(), _Links())
+    key = _key(endpoint)
+    if key not in links.by_endpoint:
+        links.by_endpoint[key] = _made(endpoint, links.gates.setdefault(endpoint.gateway, asyncio.Lock()))
+    link = links.by_endpoint[key]
     link.users += 1
     return link
 
@@ -90,15 +103,20 @@ async def release(link: Link) -> None:
     """One user less; the last one ends the connection."""
     link.users -= 1
     if link.users == 0:
-        _links.get(asyncio.get_running_loop(), {}).pop(link.endpoint.gateway, None)
+        if links := _loops.get(asyncio.get_running_loop()):
+            links.by_endpoint.pop(_key(link.endpoint), None)
         await link.drop()
 
 
-def _made(endpoint: Endpoint) -> Link:
+def _key(endpoint: Endpoint) -> Endpoint:
+    return replace(endpoint, unit=None, timeout_s=0.0)
+
+
+def _made(endpoint: Endpoint, gate: asyncio.Lock) -> Link:
     if endpoint.is_serial:
         from oasis_modbus.serial_link import SerialLink  # noqa: PLC0415
 
-        return SerialLink(endpoint)
+        return SerialLink(endpoint, gate)
     from oasis_modbus.stream_link import RtuStreamLink, TcpLink  # noqa: PLC0415
 
-    return RtuStreamLink(endpoint) if endpoint.has_rtu_frames else TcpLink(endpoint)
+    return RtuStreamLink(endpoint, gate) if endpoint.has_rtu_frames else TcpLink(endpoint, gate)

@@ -78,11 +78,12 @@ class Reader:
             if refused.code in BUSY or refused.code not in (2, 3, 4) or len(block.spans) == 1:
                 got.update({(table.name, span): Got(why=str(refused)) for span in block.spans})
                 return None
-            if refused.code == 3:
-                self._most[table.name] = max(8, min(self._most[table.name], block.count // 2))
             for half in block.halves():
                 if fault := await self._block(table, half, got):
                     return fault
+            if refused.code == 3 and all(got[table.name, span].words for span in block.spans):
+                at_once = max(half.count for half in block.halves())
+                self._most[table.name] = min(self._most[table.name], at_once)
             return None
         self.known[table.name].add(block.first, block.count)
         for span in block.spans:

@@ -126,7 +126,7 @@ async def _found(link: Link, endpoint: Endpoint, unit: int, seen: _Seen, budget:
     if unit in seen.values and sorted(seen.answers).index(unit) < _MOST_IDENTIFIED and budget.spend():
         timeout_s = max(0.3, _LATENCIES * seen.took_s[unit])
         try:
-            said = identify.spelled_out(await identify.objects(Unit(link, unit, ()), timeout_s=timeout_s))
+            said = identify.spelled_out(await identify.objects(Unit(link, unit, timeout_s, ())))
         except (Refused, faults.LinkFault):
             said = ""
         fields["identity"] = said

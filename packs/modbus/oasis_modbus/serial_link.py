@@ -22,8 +22,8 @@ _SLICE_S = 0.02
 class SerialLink(Link):
     """Serial frames through pyserial. The port is used in one thread of its own; a request is never cut off."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
+    def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:
+        super().__init__(endpoint, gate)
         self._port: Serial | None = None
         self._thread = ThreadPoolExecutor(1, "modbus-serial")
         self._is_uneasy = False

@@ -16,8 +16,8 @@ CONNECT_S = 5.0
 class StreamLink(Link):
     """What is common: connecting, and leaving a connection that can no longer be trusted."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
+    def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:
+        super().__init__(endpoint, gate)
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 

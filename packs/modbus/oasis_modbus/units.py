@@ -32,12 +32,13 @@ class Unit:
 
     link: Link
     number: int
+    timeout_s: float
     pauses_s: Sequence[float] = PAUSES_S
 
-    async def values(self, table: Table, first: int, count: int, timeout_s: float = 0.0) -> list[int]:
+    async def values(self, table: Table, first: int, count: int) -> list[int]:
         """Registers (0 to 65535) or bits (0, 1). Raises Refused for an exception, LinkFault for the wire."""
         pdu = struct.pack(">BHH", table.function, first, count)
-        reply = await self.patient(pdu, timeout_s)
+        reply = await self.patient(pdu)
         data = reply.pdu[2:]
         due = (count + 7) // 8 if table.is_bits else count * 2
         if len(data) != due or reply.pdu[1] != due:
@@ -50,7 +51,7 @@ class Unit:
             return [data[n // 8] >> n % 8 & 1 for n in range(count)]
         return unpacked(data)
 
-    async def patient(self, pdu: bytes, timeout_s: float = 0.0) -> Reply:
+    async def patient(self, pdu: bytes) -> Reply:
         """The good reply to a request that only reads.
 
         A busy device is asked again after pauses, at last on a new connection; a connection that ended without a
@@ -59,7 +60,7 @@ class Unit:
         is_second = False
         for pause_s in (*self.pauses_s, None):
             try:
-                reply = await self.link.ask(self.number, pdu, timeout_s)
+                reply = await self.link.ask(self.number, pdu, self.timeout_s)
             except (Broken, Garbled) as fault:
                 if is_second or (isinstance(fault, Broken) and not fault.is_idle):
                     raise

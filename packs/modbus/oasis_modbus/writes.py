@@ -7,7 +7,7 @@ from oasis.errors import ToolFault, WriteRefused
 from oasis.plant.driver import Effect, Sent
 from oasis.plant.plan import Frame
 from oasis.plant.values import Form, Point, Value, spelled
-from oasis_modbus import faults, grammar
+from oasis_modbus import faults, grammar, sunspec_items
 from oasis_modbus.codec import TYPES, encoded
 from oasis_modbus.endpoint import Endpoint
 from oasis_modbus.faults import LinkFault, Strange
@@ -32,6 +32,8 @@ class Request:
 
 def request(point: Point, value: Value) -> Request:
     """What writes the value there. Raises ToolFault for what the place or its type cannot take; sends nothing."""
+    if sunspec_items.is_one(point):
+        raise ToolFault("A SunSpec model can only be read; write one of its registers by its address and type.")
     place = grammar.place(point)
     if place.other is not None:
         raise ToolFault(
@@ -59,7 +61,7 @@ async def send(link: Link, endpoint: Endpoint, wire: bytes) -> Sent:
     if unit != endpoint.unit:
         raise WriteRefused(f"The frame is for unit {unit} and this is {endpoint}; nothing was sent. Plan it again.")
     try:
-        reply = await link.send(wire)
+        reply = await link.send(wire, endpoint.timeout_s)
     except LinkFault as fault:
         if not fault.is_sent:
             return Sent(Effect.NOT_SENT, str(fault))
