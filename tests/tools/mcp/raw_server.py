@@ -96,4 +96,5 @@ if start == "once" and (folder / "starts").read_text().count("\n") > 1:
 for line in sys.stdin:
     answer(json.loads(line))
 if start == "stubborn":
+    note("asked")
     time.sleep(3600)
