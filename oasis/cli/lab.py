@@ -65,9 +65,11 @@ async def _run(
     import asyncio
 
     from oasis.lab.lab import running
-    from oasis.lab.site import sample, write_new
+    from oasis.lab.site import check_new, sample, write_new
     from oasis.packs import chosen_packs, find_packs
 
+    if site is not None:
+        check_new(site)
     packs = {pack.name: pack for pack in chosen_packs(names)} if names else find_packs()
     async with running(packs, options, extra, faults) as lab:
         if site is not None:

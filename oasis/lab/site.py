@@ -21,21 +21,33 @@ def sample(devices: Sequence[Device]) -> str:
     return "\n".join([_HEAD, *(device.station.site.rstrip() + "\n" for device in devices if device.station.site)])
 
 
+def check_new(path: Path) -> None:
+    """Raise ConfigError when there is a file that no lab wrote, before anything is started."""
+    if path.exists() and not _reads(path, _HEAD):
+        raise _exists(path)
+
+
 def write_new(path: Path, text: str) -> None:
     """Write a file that is not there yet, or says the same. Raises ConfigError; another file is left as it is."""
-    if _reads(path, text):
+    if _reads(path, text, whole=True):
         return
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as fault:
-        raise ConfigError(f"{path} exists and is left as it is. Name another file, or remove it.") from fault
+        raise _exists(path) from fault
     except OSError as fault:
         raise ConfigError(f"{path} cannot be written: {fault.strerror or fault}. Name another file.") from fault
 
 
-def _reads(path: Path, text: str) -> bool:
+def _exists(path: Path) -> ConfigError:
+    return ConfigError(f"{path} exists and is left as it is. Name another file, or remove it.")
+
+
+def _reads(path: Path, text: str, whole: bool = False) -> bool:
+    """Whether the file begins with the text, or is it."""
     try:
-        return path.read_text(encoding="utf-8") == text
+        there = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
+    return there == text if whole else there.startswith(text)

@@ -18,7 +18,8 @@ app = typer.Typer(
     "Exit codes: 0 all is well; 1 a fault, in words; 2 wrong usage; 3 done in part, or the device rejected a write; "
     "4 what became of a write is unknown; 130 interrupted.",
 )
-for _command in (scan, read, watch, browse, write):
+for _command in (scan, read, watch, browse):
     app.command()(_command)
+app.command(context_settings={"ignore_unknown_options": True})(write)  # a value can be negative
 app.add_typer(audit.app, name="audit")
 app.add_typer(site.app, name="site")

@@ -16,10 +16,10 @@ def console(is_error: bool = False) -> Console:
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """An empty table; columns in `right` are right-aligned."""
+    """An empty table; columns in `right` are right-aligned. The first does not wrap."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for number, name in enumerate(columns):
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=number == 0)
     return made
 
 

@@ -1,0 +1,192 @@
+"""`oasis plant scan|read|watch|browse` against the simulated plant."""
+
+import csv
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.plant_command import plant
+from tests.lab.threaded import Place, boiler
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def recorded(path: Path) -> list[list[str]]:
+    with path.open(newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Place]:
+    with boiler(tmp_path) as place:
+        yield place
+
+
+def test_a_scan_says_what_can_be_read(lab: Place):
+    done = plant("scan", f"{lab.url}/2")
+    found = {row["item"] for row in done.json["found"]}
+    assert found >= {"function 43", "holding 0-1", "input 0-9", "input 12-13", "discrete 0-3", "coil 0-1"}
+    assert (done.code, done.json["stopped"]) == (0, None)
+    assert done.json["requests"] <= 600
+
+
+def test_a_scan_that_its_budget_stopped_says_so_and_exits_3(lab: Place):
+    done = plant("scan", f"{lab.url}/1", "--requests", 5)
+    assert done.code == 3
+    assert "5 requests" in done.json["stopped"]
+
+
+def test_a_scan_as_a_table_names_ranges_and_what_it_cost(lab: Place):
+    done = plant("scan", f"{lab.url}/1", "--table")
+    assert "holding 0-3" in done.out
+    assert "Whole." in done.out
+
+
+def test_a_reading_has_all_its_fields(lab: Place):
+    done = plant("read", f"{lab.url}/1", "input 0 uint16 x0.1 degC")
+    assert done.json == {
+        "v": 1,
+        "readings": [
+            {
+                "url": f"{lab.url}/1",
+                "tag": None,
+                "address": "input 0",
+                "value": 78.3,
+                "unit": "degC",
+                "status": "good",
+                "raw": "030F",
+                "where": "FC04 wire 0, 30001",
+                "at": None,
+                "more": [],
+            }
+        ],
+    }
+
+
+def test_items_belong_to_the_url_before_them(lab: Place):
+    done = plant("read", f"{lab.url}/1", "holding 0", f"{lab.url}/2", "holding 0")
+    assert [(r["url"][-2:], r["value"]) for r in done.json["readings"]] == [("/1", 820), ("/2", 700)]
+
+
+def test_tags_are_read_by_name_and_all_of_them_without_one(lab: Place):
+    done = plant("read", "--site", lab.site, "water", "tank_level")
+    assert [(r["tag"], r["value"], r["unit"]) for r in done.json["readings"]] == [
+        ("water", 78.3, "degC"),
+        ("tank_level", 61.5, "%"),
+    ]
+    every = {r["tag"]: r["value"] for r in plant("read", "--site", lab.site).json["readings"]}
+    assert every["feed_flow"] == pytest.approx(12.3)
+    assert every["flue_gas"] == pytest.approx(164.5)
+    assert every["burner_hours"] == 135195
+    assert every["suction"] == -0.22
+    assert len(every) == lab.site.read_text().count("[tags.")
+
+
+def test_what_does_not_read_stands_beside_what_does_and_exits_3(lab: Place):
+    done = plant("read", f"{lab.url}/1", "holding 3-4")
+    good, bad = done.json["readings"]
+    assert (done.code, good["value"], bad["value"]) == (3, 1, None)
+    assert "0x02" in bad["status"]
+    table = plant("read", f"{lab.url}/1", "holding 3-4", "--table")
+    assert (table.code, "0x02" in table.out) == (3, True)
+
+
+def test_a_table_names_where_each_value_was(lab: Place):
+    out = plant("read", "--site", lab.site, "water", "--table").out
+    row = next(line for line in out.splitlines() if line.startswith("water"))
+    assert row.split() == ["water", "input", "0", "78.3", "degC", "030F", "FC04", "wire", "0,", "30001"]
+
+
+def test_what_a_device_says_never_reaches_the_terminal_as_control(lab: Place):
+    lab.run.faults.switch_on("escape")
+    for arguments in (("read", "--table"), ("watch", "--table", "--seconds", 0.1), ("read", "--json")):
+        done = plant(*arguments, f"{lab.url}/1", "holding 100-123 string")
+        assert "Boiler" in done.out
+        assert not CONTROL.search(done.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["water"], "no URL, and without --site FILE there are no tags"),
+        (["can://x", "1"], "Addresses begin with: .*modbus://"),
+        (["modbus://127.0.0.1:5/1"], "No item was given"),
+        (["modbus://127.0.0.1:5/1", "hodling 3"], "names no table"),
+        ([], "Nothing was named"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_words(arguments: list[str], said: str):
+    done = plant("read", *arguments)
+    assert done.code == 1
+    assert re.search(said, done.error)
+
+
+def test_a_tag_that_there_is_none_of_is_told_its_neighbours(lab: Place):
+    done = plant("read", "--site", lab.site, "watr")
+    assert done.code == 1
+    assert "Did you mean `water`" in done.error
+
+
+def test_nothing_listening_is_said_in_words():
+    done = plant("read", "modbus://127.0.0.1:1/1", "holding 0")
+    assert done.code == 1
+    assert "127.0.0.1:1" in done.error
+
+
+def test_watching_gives_first_values_and_then_changes(tmp_path: Path):
+    with boiler(tmp_path, speed=100) as lab:
+        seen = plant("watch", "--site", lab.site, "water", "high_trip", "--seconds", 0.6, "--interval", 0.1).lines
+    tags = [row["tag"] for row in seen]
+    water = [row["value"] for row in seen if row["tag"] == "water"]
+    assert tags[:2] == ["water", "high_trip"]
+    assert tags.count("high_trip") == 1
+    assert len(water) >= 3
+    assert all(one != other for one, other in itertools.pairwise(water))
+    assert all(row["v"] == 1 and row["seen"] for row in seen)
+
+
+def test_a_recording_has_a_column_for_each_point_with_its_unit(tmp_path: Path):
+    path = tmp_path / "run.csv"
+    with boiler(tmp_path, speed=100) as lab:
+        done = plant(
+            *("watch", "--site", lab.site, "water", "pump_1_flow", "--seconds", 0.5, "--interval", 0.1, "--csv", path)
+        )
+    header, *rows = recorded(path)
+    assert header == ["time", "water [degC]", "pump_1_flow [m3/h]", "not good"]
+    assert len(rows) >= 2
+    assert all(float(row[1]) > 70 and float(row[2]) == 14.0 and row[3] == "" for row in rows)
+    assert f"{len(rows)} rows are in" in done.error
+
+
+def test_a_recording_says_which_values_are_not_good(lab: Place, tmp_path: Path):
+    path = tmp_path / "run.csv"
+    plant("watch", f"{lab.url}/1", "holding 3", "holding 4", "--seconds", 0.1, "--csv", path)
+    _, row = recorded(path)
+    assert row[1:3] == ["1", ""]
+    assert row[3].startswith("holding 4: ")
+
+
+def test_a_recording_is_never_written_over_another(lab: Place, tmp_path: Path):
+    path = tmp_path / "run.csv"
+    path.write_text("mine")
+    done = plant("watch", f"{lab.url}/1", "holding 0", "--seconds", 0.1, "--csv", path)
+    assert (done.code, path.read_text()) == (1, "mine")
+    assert "exists and is left as it is" in done.error
+
+
+def test_a_device_s_text_in_a_recording_is_no_formula(lab: Place, tmp_path: Path):
+    path = tmp_path / "run.csv"
+    lab.run.plant.boiler.location = '=HYPERLINK("http://x")'
+    plant("watch", f"{lab.url}/1", "holding 100-123 string", "--seconds", 0.1, "--csv", path)
+    _, row = recorded(path)
+    assert row[1] == '\'=HYPERLINK("http://x")'
+
+
+def test_browsing_shows_what_a_device_holds_as_a_tree(lab: Place):
+    done = plant("browse", f"{lab.url}/1", "--table")
+    assert done.code == 0
+    assert "holding 0-3" in done.out
+    assert {row["item"] for row in plant("browse", f"{lab.url}/1").json["below"]} >= {"holding 0-3", "input 0-6"}

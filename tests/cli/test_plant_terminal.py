@@ -1,0 +1,188 @@
+"""The plant's commands where they are used: at a terminal, and ended with Ctrl-C."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from oasis.lab.lab import Device
+from oasis.lab.site import sample
+
+if sys.platform == "win32":
+    pytest.skip("a pty is POSIX's", allow_module_level=True)
+
+import fcntl
+import pty
+import struct
+import termios
+
+from oasis_modbus.simulator.stations import Running, running
+
+COMMAND = (sys.executable, "-m", "oasis.cli.main")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm-256color"}
+
+
+class Terminal:
+    """A command at a terminal of its own, 100 columns wide."""
+
+    def __init__(self, master: int, process: asyncio.subprocess.Process) -> None:
+        self.master, self.process = master, process
+        self.output = bytearray()
+        self._more = asyncio.Event()
+        asyncio.get_running_loop().add_reader(master, self._read)
+
+    def _read(self) -> None:
+        try:
+            self.output += os.read(self.master, 65536)
+        except OSError:
+            asyncio.get_running_loop().remove_reader(self.master)
+        self._more.set()
+
+    async def saw(self, text: str, times: int = 1) -> None:
+        async with asyncio.timeout(30):
+            while self.output.count(text.encode()) < times:
+                self._more.clear()
+                await self._more.wait()
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    async def ended(self) -> tuple[int, str]:
+        """The exit code, and all that came."""
+        async with asyncio.timeout(30):
+            code = await self.process.wait()
+        return code, self.output.decode()
+
+
+@asynccontextmanager
+async def terminal(*arguments: object, home: Path) -> AsyncGenerator[Terminal, None]:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, *map(str, arguments)),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**ENVIRONMENT, "XDG_STATE_HOME": str(home)},
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    shown = Terminal(master, process)
+    try:
+        yield shown
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        asyncio.get_running_loop().remove_reader(master)
+        os.close(slave)
+        os.close(master)
+
+
+@asynccontextmanager
+async def lab(folder: Path, **options: object) -> AsyncGenerator[tuple[Running, Path], None]:
+    async with running({"speed": 0, **options}) as run:
+        site = folder / "plant.toml"
+        site.write_text(sample([Device("modbus", station) for station in run.stations]))
+        yield run, site
+
+
+async def test_a_write_is_shown_whole_asked_about_and_sent_once(tmp_path: Path):
+    async with (
+        lab(tmp_path) as (run, site),
+        terminal("plant", "write", "set_point", 75, "--site", site, home=tmp_path) as shown,
+    ):
+        await shown.saw("does not: ")
+        assert run.witness.writes == []
+        for said in ("before  82 degC (raw 0334)", "after   75 degC", "limits  20 to 95 degC", "06 00 00 02 ee"):
+            assert said.encode() in shown.output
+        shown.type("set_point\n")
+        code, out = await shown.ended()
+        assert code == 0
+        assert "Written and read back: set_point: 82 → 75 degC. It reads 75 degC." in out
+        assert run.witness.counts == {(1, "holding", 0): 1}
+
+
+@pytest.mark.parametrize("typed", ["yes please\n", "\x04"])
+async def test_anything_but_y_or_the_tag_s_name_sends_nothing(tmp_path: Path, typed: str):
+    async with (
+        lab(tmp_path) as (run, site),
+        terminal("plant", "write", "set_point", 75, "--site", site, home=tmp_path) as shown,
+    ):
+        await shown.saw("does not: ")
+        shown.type(typed)
+        code, out = await shown.ended()
+        assert code == 1
+        assert "Not approved, so nothing was sent" in out
+        assert run.witness.writes == []
+
+
+async def test_ctrl_c_at_the_question_sends_nothing(tmp_path: Path):
+    async with (
+        lab(tmp_path) as (run, site),
+        terminal("plant", "write", "set_point", 75, "--site", site, home=tmp_path) as shown,
+    ):
+        await shown.saw("does not: ")
+        shown.type("\x03")
+        await shown.saw("nothing was sent")
+        code, out = await shown.ended()
+        assert code == 130
+        assert "Traceback" not in out
+        assert run.witness.writes == []
+
+
+async def test_watching_draws_a_live_table_and_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path):
+    path = tmp_path / "run.csv"
+    arguments = ("plant", "watch", "--interval", "0.1", "--csv", path, "--site")
+    async with (
+        lab(tmp_path, speed=50) as (_, site),
+        terminal(*arguments, site, "water", "flame", home=tmp_path) as shown,
+    ):
+        await shown.saw("water", times=6)
+        shown.type("\x03")
+        await shown.saw("are in")
+        code, out = await shown.ended()
+        assert code == 0
+        assert "Traceback" not in out
+        assert out.rfind("\x1b[?25h") > out.rfind("\x1b[?25l")
+        assert any(bar in out for bar in "▂▃▄▅▆▇")
+        assert path.read_text().splitlines()[0] == "time,water [degC],flame,not good"
+
+
+async def test_the_lab_says_what_to_connect_to_and_ctrl_c_ends_it_cleanly(tmp_path: Path):
+    site = tmp_path / "plant.toml"
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "lab", "--json", "--site", str(site), "--pack", "modbus"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        said = json.loads(await process.stdout.readline())
+        names = [device["name"] for device in said["devices"]]
+        assert names == ["boiler", "pump station", "neighbour", "serial line"]
+        assert said["devices"][0]["url"] in site.read_text()
+        process.send_signal(signal.SIGINT)
+        _, errors = await process.communicate()
+    assert process.returncode == 0
+    assert errors.decode() == "The lab has ended.\n"
+
+
+async def test_the_lab_leaves_a_site_file_that_is_there_as_it_is(tmp_path: Path):
+    site = tmp_path / "plant.toml"
+    site.write_text("mine")
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "lab", "--site", str(site), "--pack", "modbus"), stderr=asyncio.subprocess.PIPE, env=ENVIRONMENT
+    )
+    async with asyncio.timeout(30):
+        _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert "exists and is left as it is" in errors.decode()
+    assert site.read_text() == "mine"

@@ -1,0 +1,167 @@
+"""`oasis plant write|audit|site`: nothing is sent that a person or the site file did not approve."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oasis.agent.folders import audit_folder
+from tests.cli.plant_command import plant
+from tests.lab.threaded import Place, boiler
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Place]:
+    with boiler(tmp_path) as place:
+        yield place
+
+
+def test_without_a_person_at_the_terminal_nothing_is_sent(lab: Place):
+    done = plant("write", "set_point", 75, "--site", lab.site)
+    assert done.code == 1
+    assert "approved by a person at the terminal" in done.error
+    assert lab.run.witness.writes == []
+
+
+def test_yes_does_not_answer_for_a_tag_that_a_person_is_to_approve(lab: Place):
+    done = plant("write", "set_point", 75, "--site", lab.site, "--yes")
+    assert done.code == 1
+    assert "unattended = true" in done.error
+    assert lab.run.witness.writes == []
+
+
+def test_yes_answers_for_a_tag_that_the_site_file_marks(lab: Place):
+    done = plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    assert (done.code, done.json["effect"], done.json["read_back"]) == (0, "written", 25.0)
+    assert done.json["plan"]["before"] == 0.0
+    assert done.json["plan"]["wire"].endswith("0206000100fa")
+    assert "limits  0 to 100 %" in done.error
+    assert lab.run.witness.counts == {(2, "holding", 1): 1}
+
+
+def test_without_a_site_file_nothing_is_written():
+    done = plant("write", "set_point", 75, "--yes")
+    assert done.code == 1
+    assert "Without a site file nothing is written" in done.error
+
+
+@pytest.mark.parametrize(
+    ("tag", "value", "said"),
+    [
+        ("pump_2_speed", "200", "the most allowed is 100"),
+        ("pump_2_speed", "60", "one write may change it by 25"),
+        ("pump_2_speed", "-5", "-5 does not fit into uint16"),
+        ("pump_2_speed", "fast", '"fast" is no number'),
+        ("pump_2_spede", "20", "Did you mean `pump_2_speed`"),
+        ("water", "20", "not to be written"),
+    ],
+)
+def test_what_the_site_file_does_not_allow_is_refused_and_not_sent(lab: Place, tag: str, value: str, said: str):
+    done = plant("write", tag, value, "--site", lab.site, "--yes")
+    assert done.code == 1
+    assert said in done.error
+    assert lab.run.witness.writes == []
+
+
+def test_a_write_that_the_device_rejects_exits_3(lab: Place):
+    lab.site.write_text(lab.site.read_text().replace("max = 98", "max = 500").replace("max = 100", "max = 500"))
+    lab.site.write_text(lab.site.read_text().replace("max_step = 25", "max_step = 500"))
+    done = plant("write", "pump_2_speed", 200, "--site", lab.site, "--yes")
+    assert (done.code, done.json["effect"]) == (3, "rejected")
+    assert [write.is_executed for write in lab.run.witness.writes] == [False]
+
+
+def test_a_lost_reply_is_unknown_exits_4_and_is_not_sent_again(lab: Place):
+    lab.run.faults.switch_on("lost-reply", 2)
+    site = lab.site.read_text()
+    lab.site.write_text(site.replace('/2"', '/2?timeout=0.2"'))
+    done = plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    assert (done.code, done.json["effect"]) == (4, "unknown")
+    assert lab.run.witness.counts == {(2, "holding", 1): 1}
+
+
+def test_the_report_has_as_found_and_as_left_in_each_form(lab: Place):
+    for value in (25, 40):
+        plant("write", "pump_2_speed", value, "--site", lab.site, "--yes")
+    (row,) = plant("audit", "report").json["tags"]
+    assert (row["tag"], row["as_found"], row["as_left"], row["unit"], row["writes"]) == (
+        "pump_2_speed",
+        0.0,
+        40.0,
+        "%",
+        2,
+    )
+    table = plant("audit", "report", "--table").out
+    assert "pump_2_speed" in table
+    assert plant("audit", "report", "--markdown").out.startswith("| Tag | Endpoint |")
+    assert plant("audit", "report", "--csv").out.startswith("Tag,Endpoint,Address,As found,As left")
+    writes = plant("audit", "report", "--writes").json["writes"]
+    assert [(w["before"], w["after"], w["outcome"]) for w in writes] == [
+        ("0", "25", "written"),
+        ("25", "40", "written"),
+    ]
+
+
+def test_a_write_is_taken_back_by_its_id(lab: Place):
+    plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    (write,) = plant("audit", "report", "--writes").json["writes"]
+    done = plant("audit", "revert", write["id"], "--site", lab.site, "--yes")
+    assert (done.code, done.json["read_back"]) == (0, 0.0)
+    assert lab.run.witness.last == {(2, "holding", 1): (0,)}
+
+
+def test_an_edited_audit_is_found(lab: Place):
+    plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    assert plant("audit", "verify", "--site", lab.site).json["faults"] == []
+    (path,) = audit_folder().glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"after":25.0', b'"after":24.0'))
+    done = plant("audit", "verify", path)
+    assert done.code == 1
+    assert "was edited" in done.json["faults"][0]
+    assert plant("audit", "verify", path, "--table").code == 1
+
+
+def test_a_missing_end_that_a_session_had_seen_is_found(lab: Place):
+    plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    (path,) = audit_folder().glob("*.jsonl")
+    *lines, _ = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines))
+    assert "missing" in plant("audit", "verify").json["faults"][0]
+
+
+def test_no_audit_and_several_are_said(lab: Place, tmp_path: Path):
+    assert "nothing has been written" in plant("audit", "verify").error
+    audit_folder().mkdir(parents=True)
+    for name in ("a", "b"):
+        (audit_folder() / f"{name}.jsonl").write_text("")
+    assert "There are 2 audits; name one" in plant("audit", "verify").error
+
+
+def test_a_site_file_s_faults_come_with_their_lines(lab: Place):
+    text = lab.site.read_text().replace("scale = 0.1\n", "scael = 0.1\n", 1)
+    lab.site.write_text(text)
+    line = next(n for n, said in enumerate(text.splitlines(), 1) if said.startswith("scael"))
+    done = plant("site", "check", lab.site)
+    errors = [finding for finding in done.json["findings"] if finding["is_error"]]
+    assert (done.code, errors[0]["line"]) == (1, line)
+    assert "Did you mean `scale`" in errors[0]["text"]
+    assert f"line {line}: " in plant("site", "check", lab.site, "--table").out
+
+
+def test_the_lab_s_own_site_file_can_be_used(lab: Place):
+    done = plant("site", "check", lab.site)
+    assert (done.code, [f for f in done.json["findings"] if f["is_error"]]) == (0, [])
+    assert done.json["tags"] >= 25
+
+
+def test_a_new_site_file_can_be_used_and_allows_no_write(lab: Place, tmp_path: Path):
+    items = ("holding 0 uint16 x0.1 degC", "holding 0-3", "input 2 float32 CDAB m3/h", "coil 0", "input 20-35 string")
+    made = plant("site", "new", f"{lab.url}/1", *items, f"{lab.url}/2", "input 4 uint16 x0.025 %").out
+    path = tmp_path / "new.toml"
+    path.write_text(made, encoding="utf-8")
+    assert plant("site", "check", path).json["findings"] == []
+    values = {r["tag"]: r["value"] for r in plant("read", "--site", path, "holding_0", "input_4").json["readings"]}
+    assert values == {"holding_0": 82.0, "input_4": 61.5}
+    refused = plant("write", "holding_0", 80, "--site", path, "--yes")
+    assert "not to be written" in refused.error
+    assert lab.run.witness.writes == []
