@@ -36,7 +36,7 @@ async def test_an_approved_write_is_sent_once_and_read_back(device: Counted, tmp
 
 async def test_without_a_site_file_there_is_no_writer(device: Counted, tmp_path: Path):
     with pytest.raises(ConfigError, match="cannot be read"):
-        load(tmp_path / "none.toml", lambda url: pytest.fail(url))
+        load(tmp_path / "none.toml", pytest.fail)
     assert device.writes == []
 
 
