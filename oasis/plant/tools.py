@@ -4,6 +4,7 @@
 approved.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -25,6 +26,7 @@ from oasis.resources import text
 MOST_ITEMS = 200
 MOST_SECONDS = 600.0
 INTERVAL_S = 0.5
+MOST_CHANGES = 10_000
 _STATUS = {Effect.WRITTEN: Status.OK, Effect.UNKNOWN: Status.UNKNOWN}
 
 
@@ -108,16 +110,15 @@ def _meant(tag: Tag | None, value: object) -> object:
 
 
 async def _watched(connections: Connections, url: str, points: Sequence[Point], seconds: float) -> str:
-    """The first values and each change. Bounded; how many changes were left out is said."""
-    seen: list[Reading] = []
-    more = 0
+    """The first values and each change, at most so many."""
+    seen: list[tuple[float, Reading]] = []
+    places: set[Point] = set()
+    began = time.monotonic()
     async for reading in connections.open(url).watch(points, seconds, INTERVAL_S):
-        if len(seen) < render.MOST_LINES:
-            seen.append(reading)
-        else:
-            more += 1
-    note = f"first values, then {len(seen) + more - len(points)} changes in {seconds:g} s"
-    return render.readings(url, seen, note + (f", {more} of them left out" if more else ""))
+        places.add(reading.point)
+        if len(seen) < MOST_CHANGES:
+            seen.append((time.monotonic() - began, reading))
+    return render.watched(url, seen, len(places), seconds)
 
 
 def _items(items: Sequence[str]) -> list[str]:
