@@ -43,9 +43,9 @@ def state(word: int) -> str:
     return next((name for mask, value, name in _STATES if word & mask == value), "a state CiA 402 does not know")
 
 
-def explained(index: int, value: object) -> str:
+def explained(index: int, subindex: int, value: object) -> str:
     """What the value of a CiA 402 object means, or nothing."""
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool) or subindex:
         return ""
     if index == STATUSWORD:
         return _status(value)

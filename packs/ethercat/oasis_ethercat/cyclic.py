@@ -3,6 +3,8 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from oasis_ethercat.esc import State
 from oasis_ethercat.master import Master, Slave
@@ -12,6 +14,7 @@ WATCHDOG_S = 0.1
 SUPERVISE_S = 0.03
 _RECEIVE_US = 2000
 _MOST_EVENTS = 50
+_NEVER = 1 << 62
 
 
 class Cyclic:
@@ -30,11 +33,16 @@ class Cyclic:
         self._outputs = {slave.position: bytes(self._bytes(slave, True)) for slave in master.slaves}
         self._thread = threading.Thread(target=self._run, name=f"ethercat {master.name}", daemon=True)
         self._supervised = 0.0
+        self._wake_at = _NEVER
         self.wanted: dict[int, State] = {}
         """The state that each slave was brought to; absent: none that takes process data."""
         self.fallen: dict[int, str] = {}
+        self.is_settling = False
+        """States are being changed: counters are not judged."""
         self.cycles = self.wrong = self.good_in_a_row = 0
         self.counter = 0
+        self.expected = 0
+        """The working counter when every slave that should answer does."""
         self.worst_gap_ms = 0.0
         self.events: deque[str] = deque(maxlen=_MOST_EVENTS)
 
@@ -42,11 +50,6 @@ class Cyclic:
     def _bytes(slave: Slave, is_output: bool) -> int:
         assert slave.map is not None  # noqa: S101 - mapped before
         return ((slave.map.output_bits if is_output else slave.map.input_bits) + 7) // 8
-
-    @property
-    def expected(self) -> int:
-        """The working counter when every slave that should answer does."""
-        return sum(slave.counter for slave in self._master.slaves if slave.position in self.wanted)
 
     @property
     def is_healthy(self) -> bool:
@@ -62,13 +65,37 @@ class Cyclic:
         if self._thread.is_alive():
             self._thread.join()
 
+    @contextmanager
+    def settling(self) -> Generator[None]:
+        """Do not judge counters within: slaves are joining or leaving the process data."""
+        with self._changed:
+            self.is_settling = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self.is_settling = False
+
+    def wait_cycles(self, cycles: int, seconds: float) -> bool:
+        """Wait for so many cycles that begin from now on."""
+        with self._changed:
+            end = self.cycles + 1 + cycles
+            return self._wait(lambda: end - self.cycles, seconds)
+
     def wait_good(self, cycles: int, seconds: float) -> bool:
         """Wait for so many good cycles that begin from now on; False where they do not come in time."""
         with self._changed:
-            start = self.cycles + 1
-            return self._changed.wait_for(
-                lambda: self.cycles >= start + cycles and self.good_in_a_row >= cycles, timeout=seconds
-            )
+            end = self.cycles + 1 + cycles
+            return self._wait(lambda: max(end - self.cycles, cycles - self.good_in_a_row), seconds)
+
+    def _wait(self, missing: Callable[[], int], seconds: float) -> bool:
+        """Wait until no cycles are missing. The thread is woken when they can have passed, not in every cycle."""
+        limit = time.monotonic() + seconds
+        while (left := missing()) > 0:
+            self._wake_at = min(self._wake_at, self.cycles + left)
+            if not self._changed.wait(limit - time.monotonic()) and time.monotonic() >= limit:
+                return missing() <= 0
+        return True
 
     def outputs(self, position: int) -> bytes:
         """What is being sent to a slave, from its first bit on."""
@@ -136,7 +163,10 @@ class Cyclic:
             self.worst_gap_ms = max(self.worst_gap_ms, gap_ms)
             if gap_ms > WATCHDOG_S * 1000:
                 self.events.append(f"a cycle took {gap_ms:.0f} ms, longer than the watchdog")
-            if counter == self.expected:
+            self.counter = counter
+            if self.is_settling:
+                self.good_in_a_row = 0
+            elif counter == self.expected:
                 self.good_in_a_row += 1
             else:
                 if self.good_in_a_row:
@@ -144,8 +174,9 @@ class Cyclic:
                     self.events.append(f"cycle {self.cycles}: {lost}, expected {self.expected}")
                 self.wrong += 1
                 self.good_in_a_row = 0
-            self.counter = counter
-            self._changed.notify_all()
+            if self.cycles >= self._wake_at:
+                self._wake_at = _NEVER
+                self._changed.notify_all()
 
     def _supervise(self, now: float) -> None:
         """Look at the states of the slaves; skipped while an acyclic call is under way."""
@@ -173,6 +204,7 @@ class Cyclic:
                 self.wanted.pop(position, None)
             else:
                 self.wanted[position] = state
+        self.expected = sum(slave.counter for slave in self._master.slaves if slave.position in self.wanted)
 
     def health(self) -> str:
         """The cycle in one line."""

@@ -33,7 +33,7 @@ class EthercatDriver:
     def __init__(self, url: str) -> None:
         name = interface_of(url)
         self.url = SCHEME + name
-        self._segment = Segment(name)
+        self.segment = Segment(name)
         self._one_at_a_time = threading.Lock()
 
     async def _call(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
@@ -49,11 +49,11 @@ class EthercatDriver:
 
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         """The slaves, or details of those that `items` name. Raises ToolFault."""
-        return await self._call(scan.scan, self._segment, items, budget)
+        return await self._call(scan.scan, self.segment, items, budget)
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         """The points' values; those that do not read say why. Raises ToolFault where nothing can be read at all."""
-        return await self._call(reading.read, self._segment, points)
+        return await self._call(reading.read, self.segment, points)
 
     async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
         """Each point's first reading, then each change, read every `interval_s`."""
@@ -73,17 +73,17 @@ class EthercatDriver:
 
     async def identity(self) -> str:
         """The slaves with a digest of their vendors, products, revisions; empty while another master runs them."""
-        return await self._call(self._segment.identity)
+        return await self._call(self.segment.identity)
 
     async def encode(self, point: Point, value: Value) -> Frame:
         """The write as it would be sent. Raises ToolFault where it cannot be done now."""
-        return await self._call(writing.encode, self._segment, point, value)
+        return await self._call(writing.encode, self.segment, point, value)
 
     async def write(self, approved: ApprovedWrite) -> Sent:
         """Send an approved plan's write, once."""
         plan = approved.plan
-        return await self._call(writing.write, self._segment, plan.tag.point, plan.after)
+        return await self._call(writing.write, self.segment, plan.tag.point, plan.after)
 
     async def close(self) -> None:
         """Outputs at zero, out of OP, to INIT; the interface is let go."""
-        await self._call(self._segment.leave)
+        await self._call(self.segment.leave)

@@ -10,6 +10,7 @@ bus state              the state of all slaves together
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from oasis.errors import ToolFault
 from oasis.plant.limits import plain_type
@@ -108,11 +109,16 @@ def _type_name(word: str | None) -> str:
 
 
 def target(of: Point) -> Target:
-    """The place that a point made here names."""
+    """The place that a point made here names. Raises ToolFault for one that was not."""
+    return _place(of.address)
+
+
+@lru_cache(maxsize=4096)
+def _place(address: str) -> Target:
     for form, kind in _FORMS:
-        if found := form.fullmatch(of.address.lower()):
+        if found := form.fullmatch(address.lower()):
             return _target(found.groupdict(), kind)
-    raise ToolFault(f"{spelled(of.address[:80])} is no EtherCAT address. {HELP}")
+    raise ToolFault(f"{spelled(address[:80])} is no EtherCAT address. {HELP}")
 
 
 def data_type(of: Point) -> DataType | None:

@@ -10,6 +10,7 @@ from typing import Any
 from oasis.errors import ToolFault
 from oasis_ethercat import abort_codes, interface, process_map
 from oasis_ethercat import sii as sii_contents
+from oasis_ethercat.coe_types import DataType
 from oasis_ethercat.esc import ERROR_FLAG, FMMU_BYTES, Register, State
 from oasis_ethercat.presence import Seen
 
@@ -36,6 +37,8 @@ class Slave:
         self.handle = handle
         self.contents: sii_contents.Contents | None = None
         self.map: process_map.ProcessMap | None = None
+        self.kinds: dict[tuple[int, int], DataType] = {}
+        """Types of objects, as a scan of the object dictionary found them."""
         self.counter = 0
         self.output_shift = self.input_shift = 0
         self.emergencies: list[str] = []

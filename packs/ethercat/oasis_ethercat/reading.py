@@ -1,9 +1,10 @@
 """Readings of a segment's points: states, objects by SDO, process data."""
 
+import hashlib
 from collections.abc import Sequence
 
 from oasis.errors import ToolFault
-from oasis.plant.values import Point, Reading
+from oasis.plant.values import Point, Reading, spelled
 from oasis_ethercat import al_codes, cia402, coe_types, grammar
 from oasis_ethercat.esc import ERROR_FLAG, State
 from oasis_ethercat.grammar import Kind, Target
@@ -17,12 +18,12 @@ NEEDS_PREOP = (
     'plan a write of "bus state" PREOP'
 )
 NEEDS_SAFEOP = 'process data are exchanged in SAFEOP and OP only: plan a write of "bus state" OP'
+_MOST_RAW = 32
 _STANDARD = {
     0x1000: coe_types.UINT32,
     0x1008: coe_types.STRING,
     0x1009: coe_types.STRING,
     0x100A: coe_types.STRING,
-    0x1018: coe_types.UINT32,
     0x603F: coe_types.UINT16,
     0x6040: coe_types.UINT16,
     0x6041: coe_types.UINT16,
@@ -104,7 +105,15 @@ def _object(segment: Segment, point: Point, target: Target) -> Reading:
     except ToolFault as fault:
         return Reading(point, None, str(fault))
     where = f"SDO 0x{target.index:04X}:{target.subindex} of slave {target.slave}, {len(data)} bytes"
-    return _decoded(point, target, data, grammar.data_type(point), where)
+    return _decoded(point, target, data, grammar.data_type(point) or _known(master, target), where)
+
+
+def _known(master: Master, target: Target) -> coe_types.DataType | None:
+    """The type of an object as a scan found it, or as the standards have it."""
+    known = master.slave(target.slave).kinds.get((target.index, target.subindex))
+    if known or target.index != 0x1018:
+        return known or _STANDARD.get(target.index)
+    return coe_types.UINT32 if target.subindex else coe_types.UINT8
 
 
 def _why_silent(master: Master, target: Target, said: str) -> str:
@@ -121,26 +130,43 @@ def _decoded(point: Point, target: Target, data: bytes, kind: coe_types.DataType
     """A reading of bytes: as the type that is asked for, else as the standard's, else as bytes with guesses."""
     more: list[str] = []
     if kind is None:
-        kind = _STANDARD.get(target.index)
-        if kind is coe_types.UINT32 and target.index == 0x1018 and not target.subindex:
-            kind = coe_types.UINT8
-    if kind is None:
-        return Reading(point, data, raw=data.hex(" "), where=where, more=tuple(_guesses(data)))
+        kind, others = _guessed(target, data)
+        more += others
     try:
         value = coe_types.decode(kind, data)
     except ValueError as fault:
-        return Reading(point, None, f"not a {kind.name}: {fault}", data.hex(" "), where, more=tuple(_guesses(data)))
-    if said := cia402.explained(target.index, value):
+        said = f"not a {kind.name}: {fault}"
+        return Reading(point, None, said, shown_raw(data), where, more=tuple(_as_others(data, kind)))
+    if said := cia402.explained(target.index, target.subindex, value):
         more.append(said)
-    return Reading(point, point.form.engineering(value), raw=data.hex(" "), where=where, more=tuple(more))
+    return Reading(point, point.form.engineering(value), raw=shown_raw(data), where=where, more=tuple(more))
 
 
-def _guesses(data: bytes) -> list[str]:
-    kinds = [kind for kind in coe_types.TYPES if kind.letter and kind.bits == 8 * len(data)]
-    said = [f"as {kind.name}: {coe_types.decode(kind, data):.7g}" for kind in kinds]  # pyright: ignore[reportUnknownArgumentType]
-    if len(data) > 1 and all(32 <= byte < 127 for byte in data.rstrip(b"\0")) and data.rstrip(b"\0"):
-        said.append(f'as string: "{coe_types.decode(coe_types.STRING, data)}"')
-    return ["type not given; " + ", ".join(said)] if said else []
+def shown_raw(data: bytes) -> str:
+    """Bytes in hex; of a long value the beginning, its length and a digest of all."""
+    if len(data) <= _MOST_RAW:
+        return data.hex(" ")
+    digest = hashlib.sha256(data).hexdigest()[:8]
+    return f"{data[:_MOST_RAW].hex(' ')} … ({len(data)} bytes, sha256 {digest})"
+
+
+def _guessed(target: Target, data: bytes) -> tuple[coe_types.DataType, list[str]]:
+    """The type that nobody gave: text where it reads as text, else unsigned by length; the others are said."""
+    text = data.rstrip(b"\0")
+    unsigned = {1: coe_types.UINT8, 2: coe_types.UINT16, 4: coe_types.UINT32, 8: coe_types.UINT64}
+    if len(text) > 2 and all(32 <= byte < 127 for byte in text):
+        kind = coe_types.STRING
+    else:
+        kind = unsigned.get(len(data), coe_types.BYTES)
+    others = _as_others(data, kind)
+    return kind, [f"type not given, read as {kind.name}", *others]
+
+
+def _as_others(data: bytes, but: coe_types.DataType) -> list[str]:
+    """The same bytes as each other type of their length."""
+    kinds = [kind for kind in coe_types.TYPES if kind.letter and kind.bits == 8 * len(data) and kind is not but]
+    said = [f"{kind.name} {spelled(coe_types.decode(kind, data))}" for kind in kinds]
+    return [f"the same bytes: {', '.join(said)}"] if said else []
 
 
 def _process(segment: Segment, point: Point, target: Target) -> list[Reading]:

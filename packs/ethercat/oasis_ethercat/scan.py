@@ -7,6 +7,7 @@ SAFEOP or OP. Reading the SII writes an address and a read command to the SII in
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Found, Scan
@@ -197,14 +198,17 @@ def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]
             f"The object dictionary of slave {position} cannot be listed: {fault}. Its manual or ESI file names the "
             "objects; each can be read all the same."
         ) from fault
+    kinds = master.slave(position).kinds
     for found in objects:
         if not budget.spend():
             return
         with master.lock:
-            rows = [(number, entry) for number, entry in enumerate(found.entries) if entry.data_type]
-        for subindex, entry in rows:
+            rows: list[tuple[int, Any]] = [(n, entry) for n, entry in enumerate(found.entries) if entry.data_type]
+        for subindex, entry in rows or [(0, found)]:
             kind = coe_types.BY_NUMBER.get(entry.data_type)
-            name = _text(entry.name) if len(rows) == 1 else f"{_text(found.name)} / {_text(entry.name)}"
+            if kind:
+                kinds[found.index, subindex] = kind
+            name = " / ".join(_text(part.name) for part in ((found, entry) if rows else (found,)))
             type_name = kind.name if kind else f"0x{entry.data_type:04X}"
             fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
             yield Found("object", f"{position} 0x{found.index:04X}:{subindex}", fields)

@@ -20,7 +20,7 @@ from oasis_ethercat.presence import Presence, Seen, look
 from oasis_ethercat.raw import NoAnswer, RawBus
 
 LOCK_WAIT_S = 1.0
-_FIRST_CYCLES = 5
+_CYCLE_WAIT_S = 0.1
 _SHOWN = 8
 
 
@@ -126,24 +126,28 @@ class Segment:
         positions = [position] if position else [slave.position for slave in master.slaves]
         if state is State.SAFEOP:
             master.map()
-        if state is State.OP:
-            self._run_cycles(master)
-        if self.cyclic and state < State.OP:
-            self._calm(self.cyclic, positions, keep=state is State.SAFEOP)
-        if elsewhere := master.request(state, position):
-            raise Refused(state, elsewhere)
-        if state >= State.SAFEOP:
-            self._run_cycles(master).brought(positions, state)
-        elif self.cyclic and not self.cyclic.wanted:
-            self.cyclic.stop()
+        cyclic = self._run_cycles(master) if state >= State.SAFEOP else self.cyclic
+        with cyclic.settling() if cyclic else contextlib.nullcontext():
+            if cyclic and state < State.OP:
+                self._calm(cyclic, positions)
+            elsewhere = master.request(state, position)
+            reached = [number for number in positions if number not in {seen.position for seen in elsewhere}]
+            if cyclic:
+                cyclic.brought(reached, state if state >= State.SAFEOP else None)
+                cyclic.wait_cycles(1, _CYCLE_WAIT_S)
+        if cyclic and not cyclic.wanted:
+            cyclic.stop()
             self.cyclic = None
+        if elsewhere:
+            raise Refused(state, elsewhere)
 
-    def _calm(self, cyclic: Cyclic, positions: list[int], keep: bool) -> None:
-        """Zeros as outputs before slaves leave OP; they are no longer expected to be there."""
+    @staticmethod
+    def _calm(cyclic: Cyclic, positions: list[int]) -> None:
+        """Zeros as outputs before slaves leave OP; they are no longer expected to be in it."""
         for position in positions:
             cyclic.put(position, bytes(len(cyclic.outputs(position))))
-        cyclic.wait_good(2, 0.1)
-        cyclic.brought(positions, State.SAFEOP if keep else None)
+        cyclic.wait_cycles(2, _CYCLE_WAIT_S)
+        cyclic.brought(positions, None)
 
     def _run_cycles(self, master: Master) -> Cyclic:
         if self.cyclic is None:
@@ -157,16 +161,17 @@ class Segment:
         self.leave()
 
     def leave(self) -> None:
-        """Zero the outputs, leave OP, stop the cycle, go to INIT, let go of the interface; nothing where nothing runs."""
+        """Zero the outputs, leave OP, stop the cycle, go to INIT, let go of the interface."""
         if not self.master:
             return
         try:
             if self.cyclic:
-                self.cyclic.zero()
-                self.cyclic.wait_good(2, 0.1)
-                self.cyclic.brought([slave.position for slave in self.master.slaves], None)
-                self.master.request(State.SAFEOP)
-                self.cyclic.stop()
+                with self.cyclic.settling():
+                    self.cyclic.zero()
+                    self.cyclic.wait_cycles(2, _CYCLE_WAIT_S)
+                    self.cyclic.brought([slave.position for slave in self.master.slaves], None)
+                    self.master.request(State.SAFEOP)
+                    self.cyclic.stop()
             self.master.request(State.INIT)
         finally:
             if self.cyclic:
