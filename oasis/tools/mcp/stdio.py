@@ -124,17 +124,22 @@ class _Child:
     async def stop(self) -> None:
         """The child and what it started are gone after this, within about twice GRACE_S; at once after a flood."""
         try:
-            with contextlib.suppress(OSError):
-                self._input.close()
-            if not self._is_flooding and not await self._is_gone():
-                with contextlib.suppress(ProcessLookupError):
-                    self._process.terminate()
-                await self._is_gone()
+            await self._end_politely()
         finally:
             process.end_group(self._process.pid)
-        await self._is_gone()
-        # A process that left the group may hold the pipes: asyncio then never closes its transport, and warns.
-        self._process._transport.close()  # pyright: ignore
+            try:
+                await self._is_gone()
+            finally:
+                # A process that left the group may hold the pipes: asyncio then never closes its transport, and warns.
+                self._process._transport.close()  # pyright: ignore
+
+    async def _end_politely(self) -> None:
+        with contextlib.suppress(OSError):
+            self._input.close()
+        if not self._is_flooding and not await self._is_gone():
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+            await self._is_gone()
 
     def _note(self, flood: Flooded) -> None:
         self._why.append(str(flood))
