@@ -12,18 +12,10 @@ from oasis.plant.driver import Effect
 from oasis.plant.values import Value, spelled
 
 HEADINGS = (
-    "Tag",
-    "Endpoint",
-    "Address",
-    "As found",
-    "As left",
-    "Unit",
-    "Writes",
-    "Last outcome",
-    "By",
-    "First",
-    "Last",
-)
+    "Tag", "Endpoint", "Address", "As found", "As left", "Unit", "Writes", "Last outcome", "By", "First", "Last",
+)  # fmt: skip
+WRITES = ("Write", "At", "Tag", "Before", "After", "Read back", "Unit", "Outcome", "By", "Session")
+"""Headings of single writes; the first column is what a write is taken back by."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 """What spreadsheets take for the beginning of a formula, or of a command."""
 
@@ -79,21 +71,7 @@ def report(path: Path) -> list[Row]:
 
 def single_writes(path: Path) -> list[tuple[str, ...]]:
     """The cells of each write that was sent, under the headings WRITES, oldest first."""
-    return [
-        (
-            *(
-                write.token,
-                write.sent_at,
-                write.tag,
-                _value(write.before),
-                _value(write.after),
-                _value(write.read_back),
-            ),
-            *(write.unit, _outcome(write.effect), write.by, write.session),
-        )
-        for write in writes_of(read_records(path))
-        if write.is_sent
-    ]
+    return [_cells(write) for write in writes_of(read_records(path)) if write.is_sent]
 
 
 def as_markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -109,6 +87,12 @@ def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     out.writerow(headings)
     out.writerows([[_harmless(cell) for cell in row] for row in rows])
     return text.getvalue()
+
+
+def _cells(write: KeptWrite) -> tuple[str, ...]:
+    values = (_value(write.before), _value(write.after), _value(write.read_back))
+    end = (write.unit, _outcome(write.effect), write.by, write.session)
+    return (write.token, write.sent_at, write.tag, *values, *end)
 
 
 def _outcome(effect: Effect) -> str:
