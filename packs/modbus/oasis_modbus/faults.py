@@ -98,9 +98,10 @@ def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"
     )
 
 
-def broken(endpoint: Endpoint, received: bytes = b"") -> Broken:
+def broken(endpoint: Endpoint, received: bytes = b"", hint: str = "") -> Broken:
     if not received:
-        return Broken(f"{endpoint.gateway} closed the connection without a reply.", True)
+        said = f" ({hint})" if hint else ""
+        return Broken(f"{endpoint.gateway} closed the connection without a reply{said}.", True)
     return Broken(
         f"{endpoint.gateway} closed the connection in the middle of a reply ({len(received)} bytes came: "
         f"{received[:32].hex(' ')}). They are not used.",

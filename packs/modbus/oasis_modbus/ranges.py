@@ -160,6 +160,8 @@ class Search:
 
     async def _reads(self, first: int, last: int) -> bool | None:
         """Whether this block reads; None when no more may be asked, `why` says the reason."""
+        if first == last and first in self._refused:
+            return False
         if not self.found.why and self.found.requests >= self._share:
             self.found.why = f"its share of {self._share} requests is spent"
         if not self.found.why and not self._budget.spend():

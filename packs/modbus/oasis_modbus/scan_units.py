@@ -21,6 +21,8 @@ PROBE = struct.pack(">BHH", 3, 0, 1)
 FIRST_S = 1.0
 LEAST_S = 0.05
 _LATENCIES = 4
+_KEPT = 0.15
+"""Share of the time that is kept for late answers and identities."""
 _MOST_IDENTIFIED = 20
 
 
@@ -48,6 +50,7 @@ async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
             break
     everyone = _answers_all(seen, asked)
     if not everyone:
+        _leave_out_nobody(seen)
         await _late(link, endpoint, seen, budget)
     found = [await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)]
     left = [unit for unit in units if unit not in asked]
@@ -71,7 +74,7 @@ def _patience_s(seen: _Seen, budget: Budget, left: int, endpoint: Endpoint) -> f
     """
     least_s = max(LEAST_S, 40 * endpoint.line.byte_s) if endpoint.is_serial else LEAST_S
     slowest_s = max(seen.took_s.values(), default=0.0)
-    share_s = budget.left_s * 0.9 / left
+    share_s = max(0.0, budget.left_s - _KEPT * budget.seconds) / left
     if not seen.took_s:
         return min(FIRST_S, endpoint.timeout_s, max(least_s, share_s * 2))
     wished_s = max(least_s, _LATENCIES * slowest_s)
@@ -117,6 +120,20 @@ def _answers_all(seen: _Seen, asked: Sequence[int]) -> bool:
     if not set(_UNLIKELY) <= set(asked):
         return False
     return all(unit in seen.values for unit in asked) and len(set(seen.values.values())) == 1
+
+
+def _leave_out_nobody(seen: _Seen) -> None:
+    """Some gateways answer for absent units with an exception of their own: what both unlikely units answered."""
+    first, second = (seen.values.get(unit) for unit in _UNLIKELY)
+    if first is None or first != second or not first[0] & 0x80:
+        return
+    nobody = [unit for unit, pdu in seen.values.items() if pdu == first]
+    for unit in nobody:
+        del seen.answers[unit], seen.values[unit]
+    code = first[1]
+    seen.notes.insert(
+        0, f"Exception 0x{code:02X} is what {len(nobody)} units answer, unlikely ones too: taken as nobody."
+    )
 
 
 async def _found(link: Link, endpoint: Endpoint, unit: int, seen: _Seen, budget: Budget) -> Found:

@@ -45,7 +45,8 @@ class StreamLink(Link):
             raise faults.silent(self.endpoint, self._unit(frame), timeout_s, bytes(received)) from None
         except (asyncio.IncompleteReadError, OSError) as fault:
             await self.drop()
-            raise faults.broken(self.endpoint, bytes(received)) from fault
+            asks = self.endpoint.scheme == "modbus+tls" and not self.endpoint.tls.cert and not received
+            raise faults.broken(self.endpoint, bytes(received), _OURS if asks else "") from fault
         except BaseException:
             await self.drop()
             raise

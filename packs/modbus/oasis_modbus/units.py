@@ -57,8 +57,9 @@ class Unit:
         A busy device is asked again after pauses, at last on a new connection; a connection that ended without a
         reply, or a wrong checksum, is asked once more.
         """
+        pauses = iter(self.pauses_s)
         is_second = False
-        for pause_s in (*self.pauses_s, None):
+        while True:
             try:
                 reply = await self.link.ask(self.number, pdu, self.timeout_s)
             except (Broken, Garbled) as fault:
@@ -68,12 +69,12 @@ class Unit:
                 continue
             if not reply.exception:
                 return reply
-            if reply.exception not in BUSY or pause_s is None:
+            pause_s = next(pauses, None) if reply.exception in BUSY else None
+            if pause_s is None:
                 raise self.refused(pdu[0], reply.exception)
             await asyncio.sleep(pause_s)
             if pause_s == self.pauses_s[-1]:
                 await self.link.renew()
-        raise AssertionError("the last pause is None")
 
     def refused(self, function: int, code: int) -> Refused:
         return Refused(f"unit {self.number} answered function {function:02d} with {faults.exception(code)}", code)

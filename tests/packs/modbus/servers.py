@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from oasis_modbus.driver import ModbusDriver
+from pymodbus.pdu.device import ModbusDeviceIdentification
 from pymodbus.server import ModbusTcpServer
 from pymodbus.simulator import DataType, SimData, SimDevice
 
@@ -37,7 +38,10 @@ async def pymodbus_device(
         blocks = (bits, bits, words(holding or {0: range(10)}), words(inputs or {0: [42, 43]}))
         return SimDevice(unit, blocks, action=action)  # type: ignore[arg-type]
 
-    server = ModbusTcpServer([device(unit) for unit in units], address=("127.0.0.1", 0))
+    identity = ModbusDeviceIdentification(
+        info_name={"VendorName": "Acme", "ProductCode": "P1", "MajorMinorRevision": "2"}
+    )
+    server = ModbusTcpServer([device(unit) for unit in units], identity=identity, address=("127.0.0.1", 0))
     await server.serve_forever(background=True)
     try:
         yield f"modbus://127.0.0.1:{server.transport.sockets[0].getsockname()[1]}"  # type: ignore[union-attr]
@@ -89,7 +93,9 @@ def mbap(request: bytes, pdu: bytes, unit: int | None = None) -> bytes:
 
 
 def registers(request: bytes, words: Mapping[int, int]) -> bytes:
-    """A reply to FC03 or FC04 from words by address; exception 2 where one is missing."""
+    """A reply to FC03 or FC04 from words by address; exception 2 where one is missing, 1 for other functions."""
+    if request[7] not in (3, 4):
+        return mbap(request, bytes([request[7] | 0x80, 1]))
     first, count = struct.unpack(">HH", request[8:12])
     if any(at not in words for at in range(first, first + count)):
         return mbap(request, bytes([request[7] | 0x80, 2]))

@@ -1,0 +1,104 @@
+"""Modbus over TLS."""
+
+import asyncio
+import ssl
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from oasis.errors import ToolFault
+from tests.packs.modbus.servers import read, registers
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A device's and our own certificate, each signed by itself."""
+    folder = tmp_path_factory.mktemp("tls")
+    for name in ("device", "ours"):
+        try:
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}.local",
+                 "-addext", f"subjectAltName=DNS:{name}.local", "-keyout", f"{name}.key", "-out", f"{name}.pem"],
+                cwd=folder, check=True, capture_output=True,
+            )  # fmt: skip
+        except FileNotFoundError:
+            pytest.skip("openssl is not installed")
+    return folder
+
+
+@asynccontextmanager
+async def device(folder: Path, asks_for_ours: bool = False) -> AsyncIterator[str]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "device.pem", folder / "device.key")
+    if asks_for_ours:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(folder / "ours.pem")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while request := await reader.read(260):
+                writer.write(registers(request, {0: 5}))
+        except (ssl.SSLError, OSError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    async with server:
+        yield f"modbus+tls://127.0.0.1:{server.sockets[0].getsockname()[1]}/1"
+
+
+async def test_a_device_whose_certificate_is_trusted_is_read(certificates: Path):
+    async with device(certificates) as url:
+        (reading,) = await read(f"{url}?ca={certificates / 'device.pem'}&name=device.local", "holding 0 uint16")
+    assert reading.value == 5
+
+
+async def test_a_device_that_asks_for_our_certificate_is_given_it(certificates: Path):
+    ours = f"cert={certificates / 'ours.pem'}&key={certificates / 'ours.key'}"
+    async with device(certificates, asks_for_ours=True) as url:
+        (reading,) = await read(f"{url}?ca={certificates / 'device.pem'}&name=device.local&{ours}", "holding 0 uint16")
+    assert reading.value == 5
+
+
+async def test_a_device_that_wants_our_certificate_and_gets_none_is_told(certificates: Path):
+    async with device(certificates, asks_for_ours=True) as url:
+        with pytest.raises(ToolFault) as fault:
+            await read(f"{url}?ca={certificates / 'device.pem'}&name=device.local&timeout=1", "holding 0 uint16")
+    assert "give cert=FILE and key=FILE" in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("", "checked against this computer's store"),
+        ("?ca={}/ours.pem&name=device.local", "checked against the file"),
+        ("?ca={}/device.pem", "where the name in it is not the host's, give that as name=NAME"),
+    ],
+)
+async def test_a_certificate_that_is_not_trusted_says_which_file_to_trust_where(
+    certificates: Path, query: str, words: str
+):
+    async with device(certificates) as url:
+        with pytest.raises(ToolFault) as fault:
+            await read(url + query.format(certificates), "holding 0")
+    assert "is not trusted" in str(fault.value)
+    assert "give it as ?ca=FILE" in str(fault.value)
+    assert words in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("?ca={0}/none.pem", "is no file of trusted certificates (PEM): No such file or directory"),
+        ("?cert={0}/device.key&key={0}/device.key", "cannot be used"),
+    ],
+)
+async def test_a_file_that_is_no_certificate_is_told(certificates: Path, query: str, words: str):
+    async with device(certificates) as url:
+        with pytest.raises(ToolFault) as fault:
+            await read(url + query.format(certificates), "holding 0")
+    assert words in str(fault.value)
