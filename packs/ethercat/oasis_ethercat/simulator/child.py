@@ -1,4 +1,4 @@
-"""The simulator's process: `python -m oasis_ethercat.simulator.child DEVICE...`.
+"""The simulator's process: `python -m oasis_ethercat.simulator.child NAME DEVICE...`; NAME `-` makes one up.
 
 One JSON object a line: on standard input `{"do": name, "with": [arguments]}`, on standard output `{"ok": result}` or
 `{"fault": text}`. The first line out names the master's interface. When standard input ends, so does the process, and
@@ -42,10 +42,10 @@ def _listen(bench: Bench, commands: deque[Callable[[], None]], over: threading.E
 
 def main() -> None:
     """Run the devices named on the command line until standard input ends."""
-    slaves = [Slave(DEVICES[name], serial) for serial, name in enumerate(sys.argv[1:], 1)]
+    slaves = [Slave(DEVICES[name], serial) for serial, name in enumerate(sys.argv[2:], 1)]
     segment = Segment(slaves)
     try:
-        pair = make_pair()
+        pair = make_pair("" if sys.argv[1] == "-" else sys.argv[1])
     except ToolFault as fault:
         _say({"fault": str(fault)})
         return

@@ -114,16 +114,18 @@ class RunningSegment:
 
 
 @contextmanager
-def running_segment(*devices: str) -> Generator[RunningSegment]:
-    """Run slaves (names of `devices.DEVICES`, in order; without any, one of each) on interfaces of their own.
+def running_segment(*devices: str, name: str = "") -> Generator[RunningSegment]:
+    """Run slaves (names of `devices.DEVICES`, in order; without any, DEFAULT) on interfaces of their own.
+
+    `name` is the master's interface, at most 14 characters; a unique one where it is empty.
 
     Raises NoSegmentHere where the machine does not allow it, ValueError for an unknown device.
     """
     chosen = devices or DEFAULT
-    if unknown := [name for name in chosen if name not in DEVICES]:
+    if unknown := [device for device in chosen if device not in DEVICES]:
         raise ValueError(f"There is no device {unknown[0]!r}. There are: {', '.join(DEVICES)}.")
     process = subprocess.Popen(  # noqa: S603 - this Python, names from the catalogue
-        [sys.executable, "-m", "oasis_ethercat.simulator.child", *chosen],
+        [sys.executable, "-m", "oasis_ethercat.simulator.child", name or "-", *chosen],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -43,15 +43,15 @@ def _ip(*words: str) -> None:
         ) from fault
 
 
-def make_pair() -> Pair:
-    """Make a pair and bring it up. Raises NoSegmentHere."""
+def make_pair(name: str = "") -> Pair:
+    """Make a pair and bring it up; `name` is the master's end, unique where it is empty. Raises NoSegmentHere."""
     if not sys.platform.startswith("linux"):
         raise NoSegmentHere(
             "The EtherCAT simulator needs Linux: it answers on virtual Ethernet interfaces, which "
             f"{sys.platform} does not have."
         )
     unique = f"{os.getpid():x}{os.urandom(2).hex()}"[-10:]
-    pair = Pair(f"oecm{unique}", f"oecs{unique}")
+    pair = Pair(name, f"{name}s") if name else Pair(f"oecm{unique}", f"oecs{unique}")
     _ip("link", "add", pair.master, "type", "veth", "peer", "name", pair.slaves)
     for end in (pair.slaves, pair.master):
         with contextlib.suppress(OSError):
