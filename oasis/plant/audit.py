@@ -154,6 +154,8 @@ class Audit:
         head = {"kind": kind, "n": self.mark.lines + 1, "at": at, "session": self.session}
         line, digest = chain.link(self.mark.digest, {**head, **_sound(dict(fields))})
         self._write(line)
+        if not self.mark.lines:
+            _sync_folder(self.path.parent)
         self._trail.feed(line)
         _replace(side(self.path), json.dumps({"lines": self.mark.lines, "digest": digest}).encode())
 
@@ -252,3 +254,14 @@ def _replace(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable; Windows has no such call."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -38,7 +39,7 @@ async def endpoint_held(folder: Path, url: str, wait_s: float = ENDPOINT_WAIT_S)
 
     Raises WriteRefused while another holds it, and where its lock cannot be made.
     """
-    lock = _lock(folder / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.lock")
+    lock = _lock(folder / f"{hashlib.sha256(place_of(url).encode()).hexdigest()[:24]}.lock")
     loop = asyncio.get_running_loop()
     ends = loop.time() + wait_s
     try:
@@ -58,6 +59,15 @@ async def endpoint_held(folder: Path, url: str, wait_s: float = ENDPOINT_WAIT_S)
         yield
     finally:
         lock.release()
+
+
+def place_of(url: str) -> str:
+    """What a URL connects to: host and port, line or interface, without what only says how.
+
+    Units behind one gateway, and one server reached with two time-outs, are one place.
+    """
+    parts = urlsplit(url)
+    return parts.netloc.lower() or parts.path
 
 
 def _lock(path: Path) -> FileLock:

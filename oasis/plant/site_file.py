@@ -171,10 +171,16 @@ def _endpoint(
     except OasisError as fault:
         seen.say((*path, "url"), f"the URL of {name} cannot be used: {fault}")
         return None
-    if other := next((n for n, d in others.items() if d and d.url == driver.url), None):
+    if other := next((n for n, d in others.items() if d and _device(d.url) == _device(driver.url)), None):
         seen.say((*path, "url"), f"the endpoints {other} and {name} are the same, {driver.url}")
         return None
     return driver
+
+
+def _device(url: str) -> tuple[str, str]:
+    """What tells endpoints apart: on a network host and path, whatever options follow; else all of the URL."""
+    parts = urlsplit(url)
+    return (parts.netloc.lower(), parts.path) if parts.netloc else ("", url)
 
 
 def _secret(url: str) -> str:

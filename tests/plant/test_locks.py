@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oasis.errors import WriteRefused
-from oasis.plant.locks import endpoint_held
+from oasis.plant.locks import endpoint_held, place_of
 
 URL = "modbus://127.0.0.1:502/1"
 HOLDER = """
@@ -31,7 +31,7 @@ async def test_an_endpoint_held_by_another_process_is_refused_until_that_one_is_
         with pytest.raises(WriteRefused, match=r"Another Oasis has been writing to modbus://.*nothing was sent"):
             async with endpoint_held(tmp_path, URL, 0.0):
                 pass
-        async with endpoint_held(tmp_path, "modbus://127.0.0.1:502/2", 0.0):
+        async with endpoint_held(tmp_path, "modbus://127.0.0.1:503/1", 0.0):
             pass
         other.kill()
     async with endpoint_held(tmp_path, URL, 5.0):
@@ -43,3 +43,8 @@ async def test_a_folder_that_cannot_be_made_is_a_refusal(tmp_path: Path):
     with pytest.raises(WriteRefused, match="cannot be taken"):
         async with endpoint_held(tmp_path / "file" / "locks", URL):
             pass
+
+
+def test_units_of_one_gateway_share_its_lock_and_serial_lines_have_their_own():
+    urls = ["modbus://PLC:502/1", "modbus://plc:502/2?timeout=1", "modbus+rtu:///dev/ttyS0?unit=1", "ethercat://eth1"]
+    assert [place_of(url) for url in urls] == ["plc:502", "plc:502", "/dev/ttyS0", "eth1"]

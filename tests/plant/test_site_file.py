@@ -49,6 +49,7 @@ def test_a_site_file_gives_tags_with_their_limits(tmp_path: Path):
         (HEAD + TAG + "uint = 'V'\n", 8, "`uint` is no key of [tags.t]. Did you mean `unit`"),
         ("[sites]\n" + HEAD, 1, "`sites` is no key"),
         (HEAD + '[endpoints.f]\nurl = "mem://e/"\n', 6, "the endpoints e and f are the same, mem://e"),
+        (HEAD + '[endpoints.f]\nurl = "mem://e?timeout=1"\n', 6, "the endpoints e and f are the same"),
         (HEAD + TAG + TAG, 8, "stands here a second time"),
         (HEAD + TAG + 'unit = "V"\nunit = "V"\n', 9, "stands here a second time"),
         (HEAD + TAG + NUMBER + TAG.replace("tags.t", "tags.T") + NUMBER, 13, "differ only in upper and lower case"),
