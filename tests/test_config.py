@@ -173,3 +173,14 @@ def test_a_secret_in_a_table_that_does_not_fit_is_not_printed(user: Path, projec
     with pytest.raises(ConfigError) as caught:
         load(project, {})
     assert "top-secret" not in str(caught.value) and "987654" not in str(caught.value)
+
+
+def test_the_documentation_names_every_setting() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
+    named = {"mcp": "`[mcp.NAME]`", "hooks": "`[[hooks]]`"}
+    assert [key for key in KEYS if named.get(key, f"`{key}`") not in text] == []
+
+
+def test_the_documentation_names_every_key_of_a_hook() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "hooks.md").read_text(encoding="utf-8")
+    assert [key for key in config.Hook.model_fields if f"| `{key}` |" not in text] == []

@@ -270,3 +270,9 @@ def test_any_file_of_the_hub_can_be_named():
 def test_what_is_no_file_of_the_hub_is_refused(name: str):
     with pytest.raises(EngineFault, match="names no file of the hub"):
         hub_model(name)
+
+
+def test_the_documentation_lists_the_models_with_their_sizes():
+    text = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    rows = [f"| `{m.name}` | {m.size_bytes / GB:.1f} GB | {m.memory_gb} GB |" for m in HUB]
+    assert [row for row in rows if row not in text] == []
