@@ -85,7 +85,9 @@ def _show(server: "Server", tools: "list[Tool]", as_json: bool) -> None:
     if as_json:
         typer.echo(json_text.dumps({"name": server.name, "chars": chars, "tools": [_row(tool) for tool in tools]}))
         return
-    if tools:
+    if not tools:
+        typer.echo(f"{server.name}: no tools")
+    else:
         cost = f"{chars:,} characters of every prompt, about {round(chars / _CHARS_A_TOKEN):,} tokens"
         typer.echo(f"{server.name}: {len(tools)} tool{'s' * (len(tools) != 1)}, {cost}")
     for tool in tools:

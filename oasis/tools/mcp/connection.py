@@ -13,6 +13,8 @@ import anyio
 import mcp_types as types
 from mcp import ClientSession, MCPError
 from mcp.client._transport import TransportStreams
+from mcp.client.subscriptions import SubscriptionLost, listen
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from oasis import __version__
@@ -186,7 +188,10 @@ class Connection:
                 client_info=types.Implementation(name="oasis", version=__version__),
             ) as session:
                 await self._begin(session, ready)
-                await self._serve(session)
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._follow, session)
+                    await self._serve(session)
+                    group.cancel_scope.cancel()
 
     def _streams(self) -> contextlib.AbstractAsyncContextManager[TransportStreams]:
         if self.server.command:
@@ -231,10 +236,21 @@ class Connection:
                     with anyio.fail_after(self.server.start_s):
                         self.listed = await _list(session)
 
+    async def _follow(self, session: ClientSession) -> None:
+        """From 2026-07-28 on a server tells of its changes only who listens."""
+        if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            with contextlib.suppress(MCPError, SubscriptionLost):
+                async with listen(session, tools_list_changed=True) as changes:
+                    async for _ in changes:
+                        self._change()
+
     async def _hear(self, message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):
-            self._has_changed = True
-            self._wake.set()
+            self._change()
+
+    def _change(self) -> None:
+        self._has_changed = True
+        self._wake.set()
 
     def _forget(self) -> None:
         self._is_forgotten = True
@@ -245,8 +261,13 @@ class Connection:
 
 
 async def _list(session: ClientSession) -> list[Listed]:
-    """All pages of the server's list, MAX_LISTED tools at most."""
-    return [tool async for tool in _tools(session)][:MAX_LISTED]
+    """All pages of the server's list, MAX_LISTED tools at most; none where it knows of no tools."""
+    try:
+        return [tool async for tool in _tools(session)][:MAX_LISTED]
+    except MCPError as error:
+        if error.code == types.METHOD_NOT_FOUND:
+            return []
+        raise
 
 
 async def _tools(session: ClientSession) -> AsyncIterator[Listed]:

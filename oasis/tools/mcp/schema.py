@@ -6,7 +6,6 @@ expression would run here), as are `multipleOf` and all that is unknown: the ser
 The same schema in another key order gives the same bytes.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
@@ -31,6 +30,7 @@ _BOUNDS = (
     "maxItems",
 )
 _SIZES = ("minLength", "maxLength", "minItems", "maxItems")
+_TOO_LARGE = 2**63
 _Node = dict[str, Any]
 
 
@@ -189,15 +189,13 @@ def _values(node: Mapping[str, Any]) -> _Node:
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < _TOO_LARGE
 
 
 def _is_plain(value: object) -> bool:
     """A value that can stand in a schema as it is: short, seen, and JSON."""
     if isinstance(value, str):
         return len(value) <= MAX_VALUE_CHARS and seen(value) == value
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, int):
-        return abs(value) < 2**63
-    return value is None
+    return value is None or isinstance(value, bool) or _is_number(value)

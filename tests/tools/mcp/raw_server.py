@@ -13,7 +13,8 @@ from pathlib import Path
 
 folder = Path(sys.argv[1])
 start = sys.argv[2] if len(sys.argv) > 2 else ""
-called = 0
+listening = []
+NEW = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if start == "modern" else {}
 
 
 def note(name, text=""):
@@ -27,7 +28,7 @@ def send(message):
 
 
 def said(text):
-    return {"content": [{"type": "text", "text": text}]}
+    return {"content": [{"type": "text", "text": text}], **NEW}
 
 
 def call(number, name, arguments):
@@ -54,7 +55,7 @@ def call(number, name, arguments):
             send({"id": f"mine-{request}", "method": request, "params": {}})
     if name == "swap":
         (folder / "tools.json").write_text((folder / "next.json").read_text())
-        send({"method": "notifications/tools/list_changed"})
+        changed()
     other = {
         "wrong": {"result": {"content": "no list"}},
         "refuse": {"error": {"code": -32602, "message": "no\x1b[2J such\nargument"}},
@@ -63,13 +64,44 @@ def call(number, name, arguments):
     send({"id": number, **other.get(name, {"result": said(f"{name}: {arguments.get('text', 'done')}")})})
 
 
+def changed():
+    meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": listening[-1]}} if listening else {}
+    send({"method": "notifications/tools/list_changed", "params": meta})
+
+
+def modern(message):
+    """What a server of 2026-07-28 does that has no handshake; False for what every server does."""
+    method, number = message.get("method"), message.get("id")
+    if method == "initialize":
+        data = {"supported": ["2026-07-28"], "requested": message["params"]["protocolVersion"]}
+        send({"id": number, "error": {"code": -32022, "message": "no such version", "data": data}})
+    elif method == "server/discover":
+        about = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": True}}}
+        send({"id": number, "result": {**about, **NEW}})
+    elif method == "subscriptions/listen":
+        listening.append(number)
+        params = {
+            "_meta": {"io.modelcontextprotocol/subscriptionId": number},
+            "notifications": {"toolsListChanged": True},
+        }
+        send({"method": "notifications/subscriptions/acknowledged", "params": params})
+        note("listening")
+    else:
+        return False
+    return True
+
+
 def answer(message):
     method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
+    if start == "modern" and modern(message):
+        return
     if method == "initialize":
         about = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {"listChanged": True}}}
         send({"id": number, "result": {**about, "serverInfo": {"name": "raw", "version": "1"}}})
+    elif method == "tools/list" and start == "bare":
+        send({"id": number, "error": {"code": -32601, "message": "Method not found"}})
     elif method == "tools/list":
-        send({"id": number, "result": {"tools": json.loads((folder / "tools.json").read_text())}})
+        send({"id": number, "result": {"tools": json.loads((folder / "tools.json").read_text()), **NEW}})
         note("listed")
     elif method == "tools/call":
         call(number, params["name"], params.get("arguments") or {})

@@ -47,6 +47,11 @@ async def test_servers_that_are_down_are_named_and_left_out(raw: Raw, tmp_path: 
     ]
 
 
+async def test_a_server_that_knows_of_no_tools_has_none(raw: Raw, tmp_path: Path):
+    async with opened([raw.server("bare")], tmp_path) as mcp:
+        assert (mcp.tools, mcp.said) == ((), [])
+
+
 async def test_a_server_that_hangs_or_floods_at_its_start_is_left_out_and_ended(raw: Raw, tmp_path: Path):
     slow, loud = make_raw(tmp_path, "slow"), make_raw(tmp_path, "loud")
     async with opened([slow.server("hang", start_s=0.2), loud.server("endless"), raw.server()], tmp_path) as mcp:
@@ -106,6 +111,19 @@ async def test_a_changed_list_is_told_once_and_taken_up_at_the_next_epoch(raw: R
         assert [tool.spec.name for tool in mcp.take_up()] == ["plc_new", "plc_same", "plc_swap"]
         assert mcp.tools is not before
         assert mcp.news() is None
+
+
+async def test_a_server_without_a_handshake_is_spoken_to_in_the_protocol_it_knows(raw: Raw, tmp_path: Path):
+    raw.lists("swap", "echo")
+    raw.lists("swap", file="next.json")
+    async with opened([raw.server("modern")], tmp_path) as mcp:
+        assert (await call(mcp, "plc_echo", text="new")).text == "echo: new\n[from the MCP server plc]"
+        await raw.until("listening")
+        await call(mcp, "plc_swap")
+        async with asyncio.timeout(20):
+            while (news := mcp.news()) is None:
+                await asyncio.sleep(0.01)
+    assert "gone: plc_echo" in news
 
 
 async def test_a_server_that_comes_back_with_another_list_is_told(raw: Raw, tmp_path: Path):
