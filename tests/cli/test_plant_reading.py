@@ -2,7 +2,10 @@
 
 import csv
 import itertools
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,8 +133,9 @@ def test_a_tag_that_there_is_none_of_is_told_its_neighbours(lab: Place):
     assert "Did you mean `water`" in done.error
 
 
-def test_nothing_listening_is_said_in_words():
-    done = plant("read", "modbus://127.0.0.1:1/1", "holding 0")
+@pytest.mark.parametrize("command", ["read", "watch"])
+def test_nothing_listening_is_said_in_words(command: str):
+    done = plant(command, "modbus://127.0.0.1:1/1", "holding 0")
     assert done.code == 1
     assert "127.0.0.1:1" in done.error
 
@@ -190,3 +194,16 @@ def test_browsing_shows_what_a_device_holds_as_a_tree(lab: Place):
     assert done.code == 0
     assert "holding 0-3" in done.out
     assert {row["item"] for row in plant("browse", f"{lab.url}/1").json["below"]} >= {"holding 0-3", "input 0-6"}
+
+
+def test_an_output_that_lacks_a_character_shows_another(lab: Place):
+    command = [sys.executable, "-m", "oasis.cli.main", "plant", "read", "--table", f"{lab.url}/1", "input 0 x0.1 °C"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert b"78.3 | ?C" in done.stdout
+
+
+def test_the_packs_say_how_their_items_are_written():
+    assert "holding 0-9" in plant("packs", "--table").out
+    (modbus,) = [pack for pack in plant("packs").json["packs"] if pack["name"] == "modbus"]
+    assert "modbus+rtu" in modbus["schemes"]

@@ -156,9 +156,10 @@ def test_the_lab_s_own_site_file_can_be_used(lab: Place):
 
 def test_a_new_site_file_can_be_used_and_allows_no_write(lab: Place, tmp_path: Path):
     items = ("holding 0 uint16 x0.1 degC", "holding 0-3", "input 2 float32 CDAB m3/h", "coil 0", "input 20-35 string")
-    made = plant("site", "new", f"{lab.url}/1", *items, f"{lab.url}/2", "input 4 uint16 x0.025 %").out
     path = tmp_path / "new.toml"
-    path.write_text(made, encoding="utf-8")
+    arguments = (f"{lab.url}/1", *items, f"{lab.url}/2", "input 4 uint16 x0.025 %")
+    plant("site", "new", *arguments, "--out", path)
+    assert path.read_text(encoding="utf-8") == plant("site", "new", *arguments).out
     assert plant("site", "check", path).json["findings"] == []
     values = {r["tag"]: r["value"] for r in plant("read", "--site", path, "holding_0", "input_4").json["readings"]}
     assert values == {"holding_0": 82.0, "input_4": 61.5}

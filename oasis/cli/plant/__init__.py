@@ -1,9 +1,13 @@
 """`oasis plant`: what a model does with a plant, for a person. One small file a command."""
 
+import io
+import sys
+
 import typer
 
 from oasis.cli.plant import audit, site
 from oasis.cli.plant.browse import browse
+from oasis.cli.plant.packs import packs
 from oasis.cli.plant.read import read
 from oasis.cli.plant.scan import scan
 from oasis.cli.plant.watch import watch
@@ -14,11 +18,20 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Look at a plant: scan, read, watch, browse. With a site file: write, and what was written (audit).\n\n"
-    "Devices are named by URL, things in them by items; how they are written is the pack's: `oasis plant scan --help`. "
+    "Devices are named by URL, things in them by items; how they are written: `oasis plant packs`. "
     "Exit codes: 0 all is well; 1 a fault, in words; 2 wrong usage; 3 done in part, or the device rejected a write; "
     "4 what became of a write is unknown; 130 interrupted.",
 )
-for _command in (scan, read, watch, browse):
+
+
+@app.callback()
+def plant() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a unit such as °C must not end a command on an old code page
+
+
+for _command in (scan, read, watch, browse, packs):
     app.command()(_command)
 app.command(context_settings={"ignore_unknown_options": True})(write)  # a value can be negative
 app.add_typer(audit.app, name="audit")

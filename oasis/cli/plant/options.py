@@ -14,8 +14,9 @@ UNKNOWN = 4
 Items = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[URL ITEM...|TAG...]",
-        help="Items after the URL of their device, several times over; or tags of the site file (none: all of them).",
+        metavar="URL ITEM... | TAG",
+        help="Items after the URL of their device, several times over; or tags of the site file (none: all of them). "
+        "How items are written: `oasis plant packs`.",
     ),
 ]
 SiteFile = Annotated[

@@ -82,14 +82,26 @@ def _tell(file: Path, findings: "Sequence[Finding]", errors: int, tags: int) -> 
 def new(
     items: Annotated[list[str], typer.Argument(metavar="URL [ITEM...]...", help="Endpoints, each with its items.")],
     name: Annotated[str, typer.Option("--name", help="What the plant is called.")] = "plant",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write it there; it must be new. Default: print it.")
+    ] = None,
 ) -> None:
-    """Print the beginning of a site file for these endpoints and items. Nothing is sent, and nothing can be written.
+    """Begin a site file for these endpoints and items: their tags can be read, and nothing can be written yet.
 
-    oasis plant site new modbus://127.0.0.1:5020/1 "holding 0 uint16 x0.1 degC" > plant.toml
+    oasis plant site new modbus://127.0.0.1:5020/1 "holding 0 uint16 x0.1 degC" --out plant.toml
+
+    Nothing is sent to any device.
     """
     import asyncio
 
-    typer.echo(asyncio.run(_new(items, name)), nl=False)
+    from oasis.lab.site import write_new
+
+    text = asyncio.run(_new(items, name))
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_new(out, text)
+        typer.echo(f"{out} is written. Add what may be written, then: oasis plant site check {out}", err=True)
 
 
 async def _new(items: Sequence[str], name: str) -> str:
