@@ -1,6 +1,6 @@
 """What files were before a turn changed them: one folder a turn, its journal and the files' old bytes.
 
-    SESSION/000007/journal.jsonl     one JSON object a line, flushed to disk before the change it speaks of
+    SESSION/000007/journal.jsonl     one JSON object a line; what was is on disk before it is changed
     SESSION/000007/0001              bytes of a file as they were
 
 All of it is readable by its owner only. No Git is needed, and none is touched.
@@ -126,7 +126,8 @@ class Journal:
         with os.fdopen(handle, "ab") as file:
             file.write(json.dumps(record).encode() + b"\n")
             file.flush()
-            os.fsync(file.fileno())
+            if record["kind"] == "before":
+                os.fsync(file.fileno())
         self._take(record)
 
     def _take(self, record: dict[str, Any]) -> None:

@@ -7,6 +7,8 @@ rewritten: what was undone is told to the model in a notice at the tail.
 import asyncio
 import hashlib
 import os
+import stat
+import time
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -23,12 +25,13 @@ from oasis.tools.walk import ALWAYS_LEFT_OUT, Ignored
 from oasis.tools.workspace import Workspace
 
 _CHANGING = ("write", "edit")
-_MAX_FILES = 10_000
+_MAX_FILES = 5_000
 _MAX_STRAYS = 200
 _MAX_HELD_BYTES = 32 << 20
 _MAX_COMMAND_CHARS = 200
+_CLOCK_NS = 10_000_000
+"""By how much a file system's clock may be behind the system's."""
 
-_Stamps = dict[str, tuple[int, int]]
 _Held = dict[Path, tuple[bytes | None, int]]
 _Actuate = Callable[[str, str], Awaitable[Outcome]]
 _Run = Callable[[Arguments], Awaitable[Outcome]]
@@ -150,13 +153,16 @@ class Undo:
 
     def _running(self, tool: Tool) -> _Run:
         async def run(arguments: Arguments) -> Outcome:
-            held = self._hold()
-            stamps = await asyncio.to_thread(self._stamps)
+            said = clip_line(one_line(str(arguments.get("command", tool.spec.name)).strip()), _MAX_COMMAND_CHARS)
+            held, began_ns = self._hold(), time.time_ns() - _CLOCK_NS
             try:
-                return await tool.run(arguments)
-            finally:
-                said = str(arguments.get("command", tool.spec.name))
-                self._note(clip_line(one_line(said.strip()), _MAX_COMMAND_CHARS), held, stamps)
+                outcome = await tool.run(arguments)
+                changed = await asyncio.to_thread(self._changed_since, began_ns)
+            except BaseException:
+                self._note(said, held, self._changed_since(began_ns))
+                raise
+            self._note(said, held, changed)
+            return outcome
 
         return run
 
@@ -220,10 +226,9 @@ class Undo:
                 continue
         return held
 
-    def _note(self, command: str, held: _Held, before: _Stamps | None) -> None:
+    def _note(self, command: str, held: _Held, changed: list[Path] | None) -> None:
         """Keep what a command changed of the files held, and name what else it changed."""
         journal = self._turn()
-        after = self._stamps()
         with suppress(OSError):
             for path, (data, mode) in held.items():
                 was = State() if data is None else State(_digest(data), mode)
@@ -235,31 +240,31 @@ class Undo:
                     continue
                 journal.keep(path, data, mode)
                 journal.left(path, now)
-            strays = self._strays(before, after, held.keys()) if before is not None and after is not None else []
-            journal.ran(command, strays, before is None or after is None)
+            journal.ran(command, self._strays(changed or [], held.keys()), changed is None)
 
-    def _strays(self, before: _Stamps, after: _Stamps, held: Collection[Path]) -> list[str]:
+    def _strays(self, changed: Sequence[Path], held: Collection[Path]) -> list[str]:
         ignored = Ignored(self._workspace.root)
-        names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-        found = (path for path in map(Path, names) if path not in held and not ignored(path, False))
+        found = (path for path in sorted(changed) if path not in held and not ignored(path, False))
         return [self._workspace.shown(path) for path in islice(found, _MAX_STRAYS)]
 
-    def _stamps(self) -> _Stamps | None:
-        """Size and time of change of the project's files; None where there are more than 10,000."""
-        stamps: _Stamps = {}
-        waiting = [str(self._workspace.root)]
+    def _changed_since(self, began_ns: int) -> list[Path] | None:
+        """The project's files that were made or changed since; None where there are more than 5,000 to look at."""
+        changed: list[Path] = []
+        waiting, seen = [str(self._workspace.root)], 0
         while waiting:
             with suppress(OSError), os.scandir(waiting.pop()) as scan:
                 for entry in scan:
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name not in ALWAYS_LEFT_OUT:
                             waiting.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        about = entry.stat(follow_symlinks=False)
-                        stamps[entry.path] = (about.st_size, about.st_mtime_ns)
-            if len(stamps) > _MAX_FILES:
+                        continue
+                    seen += 1
+                    about = entry.stat(follow_symlinks=False)
+                    if max(about.st_mtime_ns, about.st_ctime_ns) >= began_ns and stat.S_ISREG(about.st_mode):
+                        changed.append(Path(entry.path))
+            if seen > _MAX_FILES:
                 return None
-        return stamps
+        return changed
 
 
 def _digest(data: bytes) -> str:
