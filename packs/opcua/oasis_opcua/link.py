@@ -23,6 +23,9 @@ from oasis_opcua.untyped import ua
 MOST_IN_ONE = 1000
 """Nodes in one request where the server sets no limit."""
 NAMESPACES = 2255
+ALIVE_S = 10.0
+"""How often an idle session asks for the server's state, which also keeps it open."""
+SESSION_MS = 120_000
 # Part 6, Annex A: nodes of Server.ServerCapabilities.OperationLimits
 LIMITS = {"read": 11705, "write": 11707, "call": 11709, "browse": 11710, "monitored": 11714, "history": 12165}
 _Answer = TypeVar("_Answer")
@@ -135,7 +138,8 @@ async def opened(address: Address) -> Link:
     """A session with the server. Raises ToolFault with what to do about it."""
     server = await discovered(address)
     endpoint = chosen(address, server)
-    client = Client(address.wire, timeout=TIMEOUT_S)
+    client = Client(address.wire, timeout=TIMEOUT_S, watchdog_intervall=ALIVE_S)
+    client.session_timeout = SESSION_MS
     client.name = client.description = "Oasis"
     client.application_uri, client.product_uri = keys.APPLICATION, keys.APPLICATION
     if endpoint.policy != NONE:

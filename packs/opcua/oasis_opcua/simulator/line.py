@@ -31,6 +31,8 @@ class Faults:
     secure_only      no endpoint without security
     password_only    no anonymous sessions
     reordered        namespaces registered in another order than usual
+    lost_reply       writes and calls are carried out, and the connection is dropped instead of an answer
+    other_identity   the server says that it is another build
     """
 
     unlimited: bool = False
@@ -39,6 +41,8 @@ class Faults:
     secure_only: bool = False
     password_only: bool = False
     reordered: bool = False
+    lost_reply: bool = False
+    other_identity: bool = False
 
 
 @dataclass(slots=True)
@@ -125,10 +129,9 @@ async def _set_up(server: "LineServer", faults: Faults, identity: keys.Identity,
     server.set_match_discovery_client_ip(not faults.forwarded)
     server.set_server_name("Packaging line")
     await server.set_application_uri(signals.APPLICATION)
-    built = signals.BUILT
-    await server.set_build_info(
-        "urn:oasis:simulator", "Oasis simulators", "Packaging line PL-500", "1.4.2", "118", built
-    )
+    server.internals.loses_replies = faults.lost_reply
+    built = ("urn:oasis:simulator", "Oasis simulators", "Packaging line PL-500", "1.4.2")
+    await server.set_build_info(*built, "119" if faults.other_identity else "118", signals.BUILT)
     await server.load_certificate(identity.certificate)
     await server.load_private_key(identity.key)
     kinds = ua.SecurityPolicyType

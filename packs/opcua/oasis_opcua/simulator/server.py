@@ -6,10 +6,12 @@ asyncua's own server announces operation limits without enforcing them, takes an
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from asyncua.common.utils import Buffer, ServiceError
 from asyncua.crypto.permission_rules import User, UserRole
+from asyncua.server.address_space import AttributeValue, NodeData
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
 from asyncua.server.internal_server import InternalServer
 from asyncua.server.internal_session import InternalSession
@@ -21,6 +23,7 @@ from oasis_opcua.untyped import from_binary, ua
 BROWSE_NEXT = ua.NodeId(ua.ObjectIds.BrowseNextRequest_Encoding_DefaultBinary)
 
 
+_MESSAGE = ua.MessageType.SecureMessage
 NOBODY = User(role=UserRole.Anonymous)
 
 
@@ -145,6 +148,20 @@ class LineSession(InternalSession):
         return not limits[0] <= value <= limits[1]
 
 
+_STANDARD: dict[Any, NodeData] = {}
+"""OPC UA's own nodes as the first server of this process had them before anything was changed."""
+
+
+def _copied(nodes: Any) -> dict[Any, NodeData]:
+    """Nodes with attributes and references of their own; the values are replaced when written, and may be shared."""
+    copies: dict[Any, NodeData] = {}
+    for wire in nodes.keys():  # noqa: SIM118 (an address space is no mapping)
+        copy = copies[wire] = NodeData(wire)
+        copy.attributes = {name: AttributeValue(held.value) for name, held in nodes[wire].attributes.items()}
+        copy.references = list(nodes[wire].references)
+    return copies
+
+
 class LineInternals(InternalServer):
     """What stands behind the sockets: sessions of the line, ranges of its variables (EURange), its witness."""
 
@@ -154,6 +171,16 @@ class LineInternals(InternalServer):
         self.witness = witness
         self.ranges: dict[Any, tuple[float, float]] = {}
         self.disabled_clock = True
+        self.loses_replies = False
+
+    async def load_standard_address_space(self, shelf_file: Path | None = None) -> None:
+        """Fill in OPC UA's own nodes. asyncua builds them anew for each server, for seconds; here they are copied."""
+        if not _STANDARD:
+            await super().load_standard_address_space(shelf_file)
+            _STANDARD.update(_copied(self.aspace))
+            return
+        for wire, node in _copied(_STANDARD).items():
+            self.aspace[wire] = node
 
     def create_session(
         self,
@@ -165,7 +192,14 @@ class LineInternals(InternalServer):
 
 
 class _Processor(UaProcessor):
-    """Adds BrowseNext (Part 4, 5.9.3)."""
+    """Adds BrowseNext (Part 4, 5.9.3), and loses replies where the line's faults say so."""
+
+    def send_response(self, requesthandle: Any, seqhdr: Any, response: Any, msgtype: Any = _MESSAGE) -> None:
+        internals = cast("LineInternals", self.iserver)
+        if internals.loses_replies and isinstance(response, ua.WriteResponse | ua.CallResponse):
+            self._transport.abort()
+            return
+        super().send_response(requesthandle, seqhdr, response, msgtype)
 
     async def _process_message(self, typeid: Any, requesthdr: Any, seqhdr: Any, body: Any) -> Any:
         if typeid != BROWSE_NEXT or self.session is None:

@@ -1,0 +1,93 @@
+"""Scanning: what a server is, and what lies below its nodes."""
+
+import pytest
+from oasis_opcua.driver import OpcUaDriver
+from oasis_opcua.untyped import ua
+
+from oasis.errors import ToolFault
+from oasis.plant import render
+from oasis.plant.driver import Budget
+from tests.packs.opcua.lines import LINE, SETPOINT, Shared
+
+EVENT_TYPE = 2041
+"""BaseEventType: many subtypes below it, more than one reply of the line holds."""
+
+
+async def test_a_server_is_described_with_endpoints_product_namespaces_and_top_level(
+    shared: Shared, driver: OpcUaDriver
+):
+    budget = Budget()
+    text = render.scan(driver.url, await driver.scan([], budget), budget.spent)
+    for said in (
+        "server " + shared.url + ": name Packaging line, application urn:oasis:simulator:packaging-line",
+        f"endpoint {shared.url}?security=None: users Anonymous or UserName",
+        f"endpoint {shared.url}?security=Basic256Sha256: users Anonymous or UserName",
+        f"endpoint {shared.url}?security=Basic256Sha256&mode=Sign: users Anonymous or UserName",
+        f"endpoint {shared.url}?security=Aes256Sha256RsaPss: users Anonymous or UserName",
+        "product urn:oasis:simulator:packaging-line, Packaging line PL-500, version 1.4.2, build 118",
+        "namespace urn:oasis:packaging-line: index now 2",
+        "object nsu=urn:oasis:packaging-line;s=Line1: name Line1",
+        "session: no security",
+        "whole",
+    ):
+        assert said in text
+
+
+async def test_a_scan_below_a_node_lists_every_node_with_type_value_unit_and_range(driver: OpcUaDriver):
+    scan = await driver.scan([f"{LINE};s=Line1"], Budget())
+    found = {entry.item: entry for entry in scan.found}
+    setpoint = found[SETPOINT]
+    assert (setpoint.kind, setpoint.fields["name"]) == ("variable", "Conveyor/SpeedSetpoint")
+    assert setpoint.fields["type"] == "Double, EURange 0 to 60, writable"
+    assert setpoint.fields["value"].endswith(" m/min")
+    assert found[f"{LINE};s=Line1.SetRecipe"].kind == "method"
+    assert found[f"{LINE};s=Line1.Alarms.Active"].fields["type"] == "String[]"
+    assert scan.stopped == ""
+    assert all(entry.item.startswith(("nsu=", "i=")) for entry in scan.found)
+
+
+@pytest.mark.parametrize("item", [f"{LINE};s=Line1.Nothing", "i=999999"])
+async def test_a_node_that_does_not_exist_is_a_fault_and_no_empty_list(driver: OpcUaDriver, item: str):
+    with pytest.raises(ToolFault, match="no such node"):
+        await driver.scan([item], Budget())
+
+
+async def test_a_namespace_that_does_not_exist_is_a_fault_that_lists_those_that_do(driver: OpcUaDriver):
+    with pytest.raises(ToolFault, match=r"no namespace urn:nowhere.*urn:oasis:packaging-line"):
+        await driver.scan(["nsu=urn:nowhere;s=x"], Budget())
+
+
+async def test_continuation_points_are_drained_and_limits_kept(shared: Shared, driver: OpcUaDriver):
+    before = dict(shared.line.witness.requests)
+    scan = await driver.scan([f"i={EVENT_TYPE}"], Budget(2000))
+    witness = shared.line.witness
+    assert witness.requests["browse next"] > before.get("browse next", 0)
+    assert witness.most_nodes["browse"] <= 50
+    assert witness.most_nodes["read"] <= 100
+    assert scan.stopped == ""
+    aspace = shared.line.server.iserver.aspace
+    subtypes = [
+        r for r in aspace[ua.NodeId(EVENT_TYPE)].references
+        if r.IsForward and r.ReferenceTypeId == ua.NodeId(ua.ObjectIds.HasSubtype)
+    ]  # fmt: skip
+    items = {entry.item for entry in scan.found}
+    assert {f"i={r.NodeId.Identifier}" for r in subtypes if r.NodeId.NamespaceIndex == 0} <= items
+
+
+async def test_a_scan_that_its_budget_ends_says_truncated_and_why(driver: OpcUaDriver):
+    await driver.identity()
+    scan = await driver.scan(["i=84"], Budget(requests=3))
+    assert scan.stopped == "truncated: its budget of 3 requests is spent"
+    assert scan.found
+
+
+async def test_a_leaf_says_that_nothing_lies_below(driver: OpcUaDriver):
+    scan = await driver.scan([f"{LINE};s=Line1.State"], Budget())
+    assert scan.found == ()
+    assert scan.notes == ("nothing lies below; read it as an item for its value",)
+
+
+async def test_no_server_is_said_in_words():
+    driver = OpcUaDriver("opc.tcp://127.0.0.1:1")
+    with pytest.raises(ToolFault, match=r"No connection to 127.0.0.1:1: nothing listens there"):
+        await driver.scan([], Budget())
