@@ -18,6 +18,7 @@ from typing import Any
 
 _JOURNAL = "journal.jsonl"
 MAX_KEPT_BYTES = 256 << 20
+MAX_KEPT_TURNS = 2_000
 MAX_FILE_BYTES = 64 << 20
 
 
@@ -172,16 +173,16 @@ def turns(session: Path) -> list[Path]:
 
 
 def make_room(folder: Path, keep: Path) -> None:
-    """Remove the oldest turns of all sessions in `folder` until 256 MiB are left; never `keep`."""
+    """Remove the oldest turns of all sessions in `folder` until 256 MiB and 2,000 turns are left; never `keep`."""
     kept: list[tuple[float, int, Path]] = []
     for turn in folder.glob("*/*"):
         with contextlib.suppress(OSError):
             sizes = [file.stat().st_size for file in turn.iterdir()]
             kept.append((turn.stat().st_mtime, sum(sizes), turn))
     total_bytes = 0
-    for _, size, turn in sorted(kept, reverse=True):
+    for count, (_, size, turn) in enumerate(sorted(kept, reverse=True)):
         total_bytes += size
-        if total_bytes > MAX_KEPT_BYTES and turn != keep:
+        if (total_bytes > MAX_KEPT_BYTES or count >= MAX_KEPT_TURNS) and turn != keep:
             shutil.rmtree(turn, ignore_errors=True)
             with contextlib.suppress(OSError):
                 turn.parent.rmdir()

@@ -181,6 +181,8 @@ class Undo:
         try:
             if path in journal.entries:
                 self._see_others(journal, path)
+            elif path.exists() and path.stat().st_size > MAX_FILE_BYTES:
+                raise ToolFault(f"{name} is larger than 64 MiB; it is not changed by a tool.")
             elif path.exists():
                 journal.keep(path, path.read_bytes(), path.stat().st_mode & 0o7777)
             else:

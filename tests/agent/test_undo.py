@@ -245,6 +245,34 @@ async def test_old_turns_make_room_for_new_ones(bench: Bench, monkeypatch: pytes
     assert "000001" not in left and "000008" in left
 
 
+async def test_a_file_that_is_too_large_to_keep_is_not_changed(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("oasis.agent.undo.MAX_FILE_BYTES", 3)
+    (bench.root / "a.st").write_text("1234\n")
+    await bench.call("read", path="a.st")
+    with pytest.raises(ToolFault, match="larger than 64 MiB"):
+        await bench.call("edit", path="a.st", old="1", new="2")
+    assert bench.text("a.st") == "1234\n"
+    assert bench.undo.undo() is None
+
+
+async def test_a_link_is_undone_where_it_leads(bench: Bench):
+    (bench.root / "real.st").write_text("1\n")
+    (bench.root / "link.st").symlink_to("real.st")
+    await edit(bench, "link.st", "1", "2")
+    assert bench.undo.undo().restored == ("real.st",)
+    assert (bench.root / "link.st").is_symlink() and bench.text("real.st") == "1\n"
+
+
+async def test_a_name_that_is_no_utf8_is_undone(bench: Bench):
+    name = os.fsdecode(b"F\xf6rder.st")
+    (bench.root / name).write_text("1\n")
+    shown = bench.undo._workspace.shown(bench.root / name)
+    await edit(bench, shown, "1", "2")
+    bench.restart()
+    assert bench.undo.undo().restored == (shown,)
+    assert bench.text(name) == "1\n"
+
+
 async def test_the_notice_tells_other_changes_that_the_model_has_not_heard_of(bench: Bench):
     for name in ("a.st", "b.st"):
         (bench.root / name).write_text("1\n")
