@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -131,7 +132,8 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _fail(text: str, code: int) -> None:
-    print(f"oasis: {text}", file=sys.stderr)
+    with suppress(OSError):  # a terminal that has gone away
+        print(f"oasis: {text}", file=sys.stderr)
     sys.exit(code)
 
 

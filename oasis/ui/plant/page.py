@@ -19,7 +19,7 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     """An empty table; columns in `right` are right-aligned. The first does not wrap."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(columns):
-        made.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=number == 0)
+        made.add_column(cell(name), justify="right" if name in right else "left", overflow="fold", no_wrap=number == 0)
     return made
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from oasis.plant.driver import Found, Scan
@@ -10,23 +11,25 @@ from oasis.plant.values import GOOD, Reading, spelled
 from oasis.ui.plant.page import cell, table
 
 _MOST_RAW = 20
+_MOST_RAW_OF_LONG = 10
+_MOST_VALUE = 24
+"""Characters in a cell; what is longer stands below the table."""
 
 
 def show_readings(out: Console, url: str, readings: Sequence[Reading]) -> None:
-    """A table of readings, then what is to be said of some of them."""
+    """A table of readings, then what is too long for it or to be said of some of them."""
     has_tags = any(reading.point.name for reading in readings)
     has_times = any(reading.at for reading in readings)
     columns = [*(["tag"] if has_tags else []), "address", "value", "unit", "raw", "where", *(["time"] * has_times)]
     made = table(*columns, right=("value",))
     for reading in readings:
-        row = [reading.point.address, value(reading), reading.point.form.unit, _short(reading.raw), reading.where]
+        row = [reading.point.address, _value(reading), reading.point.form.unit, _raw(reading), reading.where]
         cells = [*([reading.point.name] if has_tags else []), *row, *([reading.at] * has_times)]
         made.add_row(*(part if isinstance(part, Text) else cell(part) for part in cells))
     out.print(cell(url, "bold"))
     out.print(made)
     for reading in readings:
-        status = () if reading.status == GOOD else (reading.status,)
-        for said, style in (*((text, "red") for text in status), *((text, "") for text in reading.more)):
+        for said, style in _said(reading):
             out.print(Text.assemble(cell(str(reading.point)), ": ", cell(said, style)))
 
 
@@ -35,8 +38,24 @@ def value(reading: Reading) -> Text:
     return cell(spelled(reading.value), "" if reading.is_good else "red")
 
 
-def _short(raw: str) -> str:
-    return raw if len(raw) <= _MOST_RAW else f"{raw[: _MOST_RAW - 1]}…"
+def _value(reading: Reading) -> Text:
+    return cell("below") if _is_long(reading) else value(reading)
+
+
+def _raw(reading: Reading) -> str:
+    most = _MOST_RAW_OF_LONG if _is_long(reading) else _MOST_RAW
+    return reading.raw if len(reading.raw) <= most else f"{reading.raw[: most - 1]}…"
+
+
+def _is_long(reading: Reading) -> bool:
+    return len(spelled(reading.value)) > _MOST_VALUE
+
+
+def _said(reading: Reading) -> list[tuple[str, str]]:
+    """What stands below the table, with its style."""
+    said = [(spelled(reading.value), "")] if _is_long(reading) else []
+    said += [(reading.status, "red")] if reading.status != GOOD else []
+    return said + [(more, "") for more in reading.more]
 
 
 def show_scan(out: Console, url: str, done: Scan, requests: int) -> None:
@@ -44,19 +63,28 @@ def show_scan(out: Console, url: str, done: Scan, requests: int) -> None:
     out.print(cell(url, "bold"))
     for kind in dict.fromkeys(found.kind for found in done.found):
         of_kind = [found for found in done.found if found.kind == kind]
-        names = list(dict.fromkeys(name for found in of_kind for name in found.fields))
-        made = table(kind, *names)
+        out.print(_single(kind, of_kind[0]) if len(of_kind) == 1 else _several(kind, of_kind))
         for found in of_kind:
-            made.add_row(cell(found.item), *(cell(found.fields.get(name, "")) for name in names))
-        out.print(made)
-        for found in of_kind:
-            _more(out, found)
+            for more in found.more:
+                out.print(Text.assemble(cell(found.item), ": ", cell(more)))
     for note in done.notes:
         out.print(cell(note))
     stopped = f"Stopped before the end: {done.stopped}." if done.stopped else "Whole."
     out.print(cell(f"{len(done.found)} found with {requests} requests. {stopped}", "yellow" if done.stopped else ""))
 
 
-def _more(out: Console, found: Found) -> None:
-    for more in found.more:
-        out.print(Text.assemble(cell(found.item), ": ", cell(more)))
+def _single(kind: str, found: Found) -> Table:
+    """The only thing of its kind: a field a line."""
+    made = table(kind, found.item)
+    for name, text in found.fields.items():
+        made.add_row(cell(name), cell(text))
+    return made
+
+
+def _several(kind: str, of_kind: Sequence[Found]) -> Table:
+    """Things of one kind: one a line, a field a column."""
+    names = list(dict.fromkeys(name for found in of_kind for name in found.fields))
+    made = table(kind, *names)
+    for found in of_kind:
+        made.add_row(cell(found.item), *(cell(found.fields.get(name, "")) for name in names))
+    return made

@@ -9,12 +9,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oasis.core.events import Event, Recomputed, Said
+from oasis.core.events import Event, Prefill, Recomputed, Said
 from oasis.core.items import Notice, User
 from oasis.core.rule import Rule
 from oasis.core.tool import Preview, Tool
 from oasis.core.usage import amplification
-from oasis.errors import ConfigError, SessionFault
+from oasis.errors import ConfigError, OasisError, SessionFault
 
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
@@ -74,6 +74,7 @@ class Conversation:
         self._agent: Agent | None = None
         self._turn: asyncio.Task[Any] | None = None
         self._opening: list[Notice] = []
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def project(self) -> Path:
@@ -131,6 +132,33 @@ class Conversation:
 
         lane = Lane(self.start.lane) if self.start.lane else None
         self.connection = await connect(settings or self._loaded().settings, lane, self.say, with_kv=True)
+        if self.connection.kv is not None:
+            self.connection.kv.tell_progress(lambda *counts: self._show(Prefill(*counts)))
+            self._warming = asyncio.ensure_future(self._warm(self.connection))
+
+    async def _warm(self, connection: "Connection") -> None:
+        """Have the head in the slot while the person still types; a fault comes again, and is told, with the turn."""
+        from oasis.kv.chain import ids_of  # noqa: PLC0415
+
+        if connection.kv is None or self.start.resume is not None:
+            return
+        with suppress(OasisError):
+            head = await connection.model.encoder.head(self._loaded().box.prefix)
+            await connection.kv.open_head(ids_of(head.wire))
+
+    async def revive(self) -> None:
+        """Start the embedded engine again where it has died; the session goes on. Raises EngineFault, SessionFault."""
+        connection, session = self.connection, self.session
+        if connection is None or connection.engine is None or connection.engine.is_running:
+            return
+        self.say("The engine had ended. It is started again.")
+        self.end_session()
+        with suppress(OasisError):
+            await connection.close()
+        self.connection = None
+        await self.connect()
+        if session is not None:
+            self.resume(session.id)
 
     def say(self, text: str) -> None:
         self._show(Said(text))
@@ -174,14 +202,22 @@ class Conversation:
             attached.append(self._mode_notice)
             self._mode_told, self._mode_notice = self.permissions.mode, None
         self._turn = asyncio.ensure_future(agent.turn([*opening, *attached, *items]))
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.wait([self._turn])
-        if not self._turn.done():
+        except asyncio.CancelledError:
             self._turn.cancel()
             await asyncio.wait([self._turn])
-            raise asyncio.CancelledError
+            raise
         if not self._turn.cancelled():
             self._turn.result()
+
+    async def ready(self) -> bool:
+        """Wait until the head is in the slot; False where the person interrupts that wait."""
+        if self._warming is None or self._warming.done():
+            return True
+        self._turn = asyncio.ensure_future(asyncio.wait([self._warming]))
+        await asyncio.wait([self._turn])
+        return not self._turn.cancelled()
 
     async def compact(self) -> bool:
         """Compact now. Raises ServerFault."""
@@ -206,6 +242,9 @@ class Conversation:
         if self.is_working and self._turn is not None:
             self._turn.cancel()
             await asyncio.wait([self._turn])
+        if self._warming is not None and not self._warming.done():
+            self._warming.cancel()
+            await asyncio.wait([self._warming])
         self.end_session()
         if self.box is not None and self.box.plant is not None:
             await self.box.plant.close()

@@ -17,6 +17,10 @@ class Pace:
     began_tokens: int
     now: Prefill
 
+    @property
+    def is_done(self) -> bool:
+        return self.now.done_tokens >= self.now.total_tokens
+
     def seconds_left(self, now_s: float) -> float | None:
         """At the rate measured so far; None while there is none."""
         done, spent = self.now.done_tokens - self.began_tokens, now_s - self.began_s

@@ -1,6 +1,7 @@
 """The keys: what Oasis binds beside prompt_toolkit's own emacs and vi keys."""
 
 import signal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.filters import Condition, has_focus, is_searching, vi_insert_mode
@@ -10,14 +11,14 @@ from prompt_toolkit.keys import Keys
 if TYPE_CHECKING:
     from oasis.ui.terminal.terminal import Terminal
 
-ANSWERS = "yanw"
+ANSWERS = "yanw123456789"
 
 
 def key_bindings(terminal: "Terminal") -> KeyBindings:
     """The bindings of the input and of a question."""
     keys = KeyBindings()
     desk, editor = terminal.desk, terminal.editor
-    asking = Condition(lambda: desk.question is not None and not desk.question.wants_why)
+    asking = Condition(lambda: desk.question is not None and not desk.question.wants_words)
     answering = asking & Condition(lambda: editor.is_empty)
     completing = Condition(lambda: editor.buffer.complete_state is not None)
     can_take_back = Condition(lambda: editor.is_empty and bool(terminal.conversation.queued))
@@ -83,7 +84,7 @@ def key_bindings(terminal: "Terminal") -> KeyBindings:
 
     for key in ANSWERS:
 
-        @keys.add(key, filter=answering)
+        @keys.add(key, filter=answering & Condition(partial(desk.has_key, key)))
         def _(event: KeyPressEvent) -> None:
             terminal.answer(event.data)
 

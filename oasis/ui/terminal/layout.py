@@ -75,7 +75,7 @@ def layout(terminal: "Terminal") -> Layout:
         HSplit(
             [
                 _shown(tail, lambda: bool(live.tail)),
-                _shown(lambda: [("", " ")], lambda: bool(live.tail) or terminal.wants_gap),
+                Window(height=1),
                 _shown(activity, lambda: live.is_busy or bool(live.running)),
                 _shown(waiting, lambda: bool(live.queued or live.attached)),
                 _shown(question, lambda: terminal.desk.question is not None),

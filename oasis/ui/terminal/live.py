@@ -30,7 +30,7 @@ class Live:
 
     @property
     def is_busy(self) -> bool:
-        return bool(self.doing)
+        return bool(self.doing) or (self.pace is not None and not self.pace.is_done)
 
     def tail_rows(self, rows: int) -> str:
         """The last `rows` rows of the tail."""
@@ -41,6 +41,8 @@ class Live:
         lines: list[str] = []
         if self.pace is not None:
             lines.append(prefill_bar(self.pace, now_s, signs))
+            if self.pace.is_done and not self.doing:
+                lines.clear()
         for brief, began_s in self.running.values():
             lines.append(f"{signs.run} {brief} {signs.dot} {duration(max(1.0, now_s - began_s))}")
         if self.doing and not lines:

@@ -6,7 +6,7 @@ Erasing the live area, the new lines and the live area again leave in one write,
 import os
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from prompt_toolkit.application import Application
@@ -16,13 +16,17 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 
 class _HeldOutput(Vt100_Output):
-    """A terminal that can hold back what is written and send it at once. It is never asked where its cursor is."""
+    """A terminal that can hold back what is written and send it at once. It is never asked where its cursor is.
+
+    What is written to a terminal that has gone away is lost, and nothing else happens.
+    """
 
     is_held = False
 
     def flush(self) -> None:
         if not self.is_held:
-            super().flush()
+            with suppress(OSError):
+                super().flush()
 
 
 def terminal_output() -> Output:
@@ -76,8 +80,9 @@ class Scrollback:
         text, self._waiting = "".join(self._waiting).replace("\n", "\r\n"), []
         app = self.app
         if app is None or not app.is_running:
-            sys.stdout.write(text.replace("\r\n", "\n"))
-            sys.stdout.flush()
+            with suppress(OSError):
+                sys.stdout.write(text.replace("\r\n", "\n"))
+                sys.stdout.flush()
             return
         with held(app.output), set_app(app):
             app.renderer.erase(leave_alternate_screen=False)

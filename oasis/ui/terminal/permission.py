@@ -1,7 +1,7 @@
-"""Asking before something runs: exactly what will run, and four answers."""
+"""Questions to the person: exactly what will run, and what can be answered. One question at a time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,54 +18,37 @@ _PLAIN_DENIAL = "The engineer denied this. Do not try it another way; ask what t
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer that can be chosen by its key."""
+    """An answer that can be chosen by its key. One that `needs_words` is given together with a text."""
 
     key: str
-    name: str
     text: str
+    needs_words: bool = False
 
 
-ONCE = Choice("y", "once", "yes, this once")
-DENY = Choice("n", "deny", "no")
-GO = Choice("y", "once", "yes")
-STAY = Choice("n", "deny", "no")
-WHY = Choice("w", "why", "no, and say why")
+ONCE, SESSION, DENY, WHY = "y", "a", "n", "w"
 
 
 @dataclass(slots=True)
 class Question:
-    """What is asked now. `patterns` are what an answer for the session would allow, empty where none can."""
+    """What is asked now. The answer is a choice's key, empty for none, and the words that go with it."""
 
-    preview: Preview
-    tool: str
-    patterns: tuple[str, ...]
-    answer: "asyncio.Future[Answer]" = field(repr=False)
+    title: str
+    choices: tuple[Choice, ...]
+    answer: "asyncio.Future[tuple[str, str]]" = field(repr=False)
     selected: int = 0
-    wants_why: bool = False
+    is_danger: bool = False
     is_own: bool = False
-
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        if self.is_own:
-            return (GO, STAY)
-        if not self.patterns:
-            return (ONCE, DENY, WHY)
-        return (ONCE, Choice("a", "session", f"yes, and for this session: {', '.join(self.patterns)}"), DENY, WHY)
-
-    @property
-    def moves_metal(self) -> bool:
-        return bool(self.preview.token)
+    wants_words: bool = False
 
     def lines(self, width: int) -> list[tuple[str, str]]:
         """Style and text of each line to show."""
-        if self.wants_why:
-            return [("class:ask", one_line(f"Why not? It goes to the model: {self.preview.title}", width))]
-        kind = "class:danger" if self.moves_metal else "class:ask"
-        lines = [(kind, one_line(f"{'WRITE TO A DEVICE: ' if self.moves_metal else ''}{self.preview.title}?", width))]
+        if self.wants_words:
+            return [("class:ask", one_line(f"Why not? It goes to the model. {self.title}", width))]
+        lines = [("class:danger" if self.is_danger else "class:ask", one_line(self.title, width))]
         for number, choice in enumerate(self.choices):
-            mark = ">" if number == self.selected else " "
-            style = "class:selected" if number == self.selected else ""
-            lines.append((style, fitted(f"{mark} {choice.key}  {choice.text}", width)))
+            is_selected = number == self.selected
+            line = fitted(f"{'>' if is_selected else ' '} {choice.key}  {choice.text}", width)
+            lines.append(("class:selected" if is_selected else "", line))
         return lines
 
 
@@ -87,33 +70,47 @@ class Desk:
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, ask: Ask) -> "Answer":
-        """The person's answer. A question that is cancelled disappears."""
+        """What the gate is answered. A device write is never allowed for longer than once."""
+        preview = ask.preview
         async with self._one_at_a_time:
-            tool, call_id = self._name_of(ask.preview)
-            patterns = () if ask.preview.token else self._propose(tool, ask.preview)
-            self._announce(ask.preview, call_id)
-            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            self.question = Question(ask.preview, tool, patterns, answer)
-            if ask.preview.token:
-                self.question.selected = 1
-            self._redraw()
-            try:
-                return await answer
-            finally:
-                self.question = None
-                self._redraw()
+            tool, call_id = self._name_of(preview)
+            patterns = () if preview.token else self._propose(tool, preview)
+            self._announce(preview, call_id)
+            title = f"{'WRITE TO A DEVICE: ' if preview.token else ''}{preview.title}?"
+            choices = [Choice(ONCE, "yes, this once")]
+            choices += [Choice(SESSION, f"yes, and for this session: {', '.join(patterns)}")] if patterns else []
+            choices += [Choice(DENY, "no"), Choice(WHY, "no, and say why", needs_words=True)]
+            key, words = await self._put(title, choices, is_danger=bool(preview.token))
+        if key == SESSION:
+            self._allow(patterns)
+        if key in (ONCE, SESSION):
+            return Allow(preview.token, BY)
+        return Deny(f"The engineer denied this and says: {words}" if words else _PLAIN_DENIAL)
 
     async def confirm(self, title: str) -> bool:
         """Ask the person about something they began themselves."""
         async with self._one_at_a_time:
-            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            self.question = Question(Preview(title, ""), "", (), answer, is_own=True)
-            self._redraw()
-            try:
-                return isinstance(await answer, Allow)
-            finally:
-                self.question = None
-                self._redraw()
+            key, _ = await self._put(title, [Choice(ONCE, "yes"), Choice(DENY, "no")], is_own=True)
+        return key == ONCE
+
+    async def approve(self, title: str) -> bool:
+        """Ask about a device write that the person began themselves; *no* is proposed."""
+        async with self._one_at_a_time:
+            choices = [Choice(ONCE, "yes, this once"), Choice(DENY, "no")]
+            key, _ = await self._put(f"WRITE TO A DEVICE: {title}?", choices, is_danger=True, is_own=True)
+        return key == ONCE
+
+    async def pick(self, title: str, texts: Sequence[str]) -> int | None:
+        """Which of at most nine; None where the person wants none of them."""
+        async with self._one_at_a_time:
+            choices = [Choice(str(number), text) for number, text in enumerate(texts[:9], 1)]
+            key, _ = await self._put(title, choices, is_own=True)
+        return int(key) - 1 if key else None
+
+    def has_key(self, key: str) -> bool:
+        """Would this key answer the question?"""
+        question = self.question
+        return question is not None and not question.wants_words and any(c.key == key for c in question.choices)
 
     def move(self, by: int) -> None:
         """Select another answer."""
@@ -126,33 +123,42 @@ class Desk:
         question = self.question
         if question is None or question.answer.done():
             return
-        found = [c for c in question.choices if c.key == key] or (
-            [question.choices[question.selected]] if not key else []
-        )
-        if not found:
-            return
-        match found[0].name:
-            case "once":
-                question.answer.set_result(Allow(question.preview.token, BY))
-            case "session":
-                self._allow(question.patterns)
-                question.answer.set_result(Allow(question.preview.token, BY))
-            case "deny":
-                question.answer.set_result(Deny(_PLAIN_DENIAL))
-            case _:
-                question.wants_why = True
+        choice = next((c for c in question.choices if c.key == key), question.choices[question.selected])
+        if choice.needs_words:
+            question.wants_words = True
+        else:
+            question.answer.set_result((choice.key, ""))
         self._redraw()
 
-    def explain(self, text: str) -> None:
-        """Deny with the person's own words."""
-        question = self.question
-        if question is None or question.answer.done():
-            return
-        said = text.strip()
-        question.answer.set_result(Deny(f"The engineer denied this and says: {said}" if said else _PLAIN_DENIAL))
+    def explain(self, words: str) -> None:
+        """The words that go with the answer."""
+        if self.question and not self.question.answer.done():
+            self.question.answer.set_result((WHY, words.strip()))
 
-    def back(self) -> None:
-        """Return from the reason to the choices."""
-        if self.question:
-            self.question.wants_why = False
+    def escape(self) -> bool:
+        """Go back from the words to the choices, or leave a question of the person's own; False for the gate's."""
+        question = self.question
+        if question is None:
+            return False
+        if question.wants_words:
+            question.wants_words = False
+        elif question.is_own and not question.answer.done():
+            question.answer.set_result(("", ""))
+        else:
+            return False
+        self._redraw()
+        return True
+
+    async def _put(
+        self, title: str, choices: Sequence[Choice], *, is_danger: bool = False, is_own: bool = False
+    ) -> tuple[str, str]:
+        """The answer. Of what moves a machine *no* is selected. A question that is cancelled disappears."""
+        answer: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
+        denial = next((n for n, choice in enumerate(choices) if choice.key == DENY), 0)
+        self.question = Question(title, tuple(choices), answer, denial if is_danger else 0, is_danger, is_own)
+        self._redraw()
+        try:
+            return await answer
+        finally:
+            self.question = None
             self._redraw()

@@ -152,8 +152,9 @@ class Terminal:
     def enter(self) -> None:
         """Enter was pressed: an answer, a line break after a backslash, or what was typed is sent."""
         question = self.desk.question
-        if question is not None and question.wants_why:
+        if question is not None and question.wants_words:
             self.desk.explain(self.editor.take())
+            self._typed_s = -TYPING_S
         elif question is not None and self.editor.is_empty:
             self.answer("")
         elif self.editor.buffer.complete_state and self.editor.buffer.complete_state.current_completion:
@@ -186,12 +187,9 @@ class Terminal:
 
     def escape(self) -> None:
         """Close what is open, else interrupt what is at work."""
-        question = self.desk.question
         if self.editor.buffer.complete_state is not None:
             self.editor.buffer.cancel_completion()
-        elif question is not None and question.wants_why:
-            self.desk.back()
-        else:
+        elif not self.desk.escape():
             self.conversation.interrupt()
 
     def control_c(self) -> None:
@@ -203,7 +201,7 @@ class Terminal:
         self._ended_before_s = now
         if not self.editor.is_empty:
             self.editor.buffer.reset()
-        elif not self.conversation.interrupt():
+        elif not self.desk.escape() and not self.conversation.interrupt():
             self.feed.note("Ctrl-C again ends the session.")
         self.redraw()
 
@@ -243,11 +241,6 @@ class Terminal:
         """There is something to send."""
         self._has_work.set()
 
-    @property
-    def wants_gap(self) -> bool:
-        """Is there something between the scrollback and the input that needs air?"""
-        return self.live.is_busy or bool(self.live.running) or self.desk.question is not None
-
     async def _edit_outside(self) -> None:
         self._is_lent = True
         try:
@@ -262,13 +255,12 @@ class Terminal:
         try:
             await talk.load()
             self._apply_settings()
-            await talk.connect()
+            await self._connect()
         except ConfigError as fault:
             if talk.settings is None or talk.box is None:
                 self._end_with(fault)
                 return
-            self.say(f"{fault}")
-            self.say("Nothing can be sent yet: /model FILE.gguf or /model URL connects one.")
+            self.say(str(fault))
         except (EngineFault, ServerFault) as fault:
             self.say(f"{fault} /model connects another one.")
         if talk.connection is not None and self.start.resume is not None:
@@ -277,6 +269,20 @@ class Terminal:
             resume(self, self.start.resume)
         self._is_ready.set()
         self.redraw()
+
+    async def _connect(self) -> None:
+        """Connect as the settings say; where they name no model, find out on what to run."""
+        from oasis.agent.first_start import is_needed  # noqa: PLC0415
+
+        settings = self.conversation.settings
+        if settings is not None and is_needed(settings):
+            from oasis.ui.terminal.welcome import choose_model  # noqa: PLC0415
+
+            settings = await choose_model(self)
+            if settings is None:
+                self.say("Nothing can be sent yet: /model FILE.gguf, /model NAME or /model URL connects a model.")
+                return
+        await self.conversation.connect(settings)
 
     def _apply_settings(self) -> None:
         keys = getattr(self.conversation.settings, "keys", "emacs")
@@ -290,18 +296,29 @@ class Terminal:
             await self._has_work.wait()
             self._has_work.clear()
             while talk.queued and not talk.is_working:
-                if talk.connection is None:
-                    self.say("There is no model yet. /model FILE.gguf or /model URL connects one.")
-                    self.take_back()
-                    break
-                items: list[User] = talk.take_queued()
-                for item in items:
-                    self.feed.person(item.text)
-                self.live.attached.clear()
                 try:
-                    await talk.run(items)
+                    if not await self._send():
+                        self.take_back()
+                        break
                 except OasisError as fault:
                     self.say(str(fault))
+                    break
+
+    async def _send(self) -> bool:
+        """One turn with what was typed; False where it could not be begun."""
+        talk = self.conversation
+        await talk.revive()
+        if talk.connection is None:
+            self.say("There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one.")
+            return False
+        if not await talk.ready():
+            return False
+        items: list[User] = talk.take_queued()
+        for item in items:
+            self.feed.person(item.text)
+        self.live.attached.clear()
+        await talk.run(items)
+        return True
 
     async def _tick(self) -> None:
         """While something goes on, its seconds are counted on the screen."""

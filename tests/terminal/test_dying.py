@@ -1,0 +1,145 @@
+"""However an interactive session ends, the terminal is as it was."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("a pty is POSIX's", allow_module_level=True)
+
+from oasis.engine.tiny import tiny
+from tests.models.server import delta, serving, sse, stream
+from tests.terminal.pty_session import PtySession, terminal
+from tests.terminal.script import calling, text
+
+BROKEN = """
+import oasis.ui.terminal.feed as feed, sys
+def boom(*_): raise RuntimeError("boom")
+feed.Feed.{method} = boom
+sys.argv = ["oasis", "--server", "{url}"]
+from oasis.cli.main import main
+main()
+"""
+
+
+async def begun(session: PtySession, stage: str) -> None:
+    """Bring the session to the stage at which it is to end."""
+    if stage == "starting":
+        await session.until("connecting")
+        return
+    await session.until("m · chat lane")
+    if stage == "typing":
+        session.send("half a mess")
+        await session.until("half a mess")
+    if stage in ("streaming", "asking", "running"):
+        session.send("do it\r")
+    if stage == "streaming":
+        await session.until("half")
+    if stage == "asking":
+        await session.until("yes, this once")
+    if stage == "running":
+        await session.until("yes, this once")
+        session.send("y")
+        await session.until("started")
+
+
+STAGES = ["starting", "typing", "streaming", "asking", "running"]
+ENDS = {"SIGTERM": "streaming", "SIGHUP": "asking", "SIGINT": "running"}
+
+
+def script(stage: str, never: asyncio.Event, project: Path) -> list:
+    if stage == "streaming":
+        return [stream(sse(delta(content="half")), never)]
+    return [calling("bash", command=f"echo started > {project}/started; sleep 60")]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_ctrl_c_twice_ends_at_each_stage_and_leaves_the_terminal_sane(project: Path, stage: str):
+    never = asyncio.Event()
+    async with serving(*script(stage, never, project)) as server:
+        async with terminal(project, "--server", server.url) as session:
+            await reach(session, stage, project)
+            session.send("\x03")
+            await session.until("Ctrl-C again" if stage == "starting" else "›")
+            session.send("\x03")
+            assert await session.ended() == 0
+            assert session.is_sane
+            assert "Traceback" not in session.text
+        never.set()
+
+
+async def reach(session: PtySession, stage: str, project: Path) -> None:
+    if stage != "running":
+        await begun(session, stage)
+        return
+    await session.until("m · chat lane")
+    session.send("do it\r")
+    await session.until("yes, this once")
+    session.send("y")
+    async with asyncio.timeout(15):
+        while not (project / "started").exists():
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("name", ENDS)
+async def test_a_signal_ends_it_and_leaves_the_terminal_sane(project: Path, name: str):
+    never = asyncio.Event()
+    async with serving(*script(ENDS[name], never, project)) as server:
+        async with terminal(project, "--server", server.url) as session:
+            await reach(session, ENDS[name], project)
+            session.process.send_signal(getattr(signal, name))
+            assert await session.ended() == 130
+            assert session.is_sane
+            assert "Traceback" not in session.text
+        never.set()
+
+
+async def test_a_terminal_that_goes_away_ends_it(project: Path):
+    async with serving() as server, terminal(project, "--server", server.url) as session:
+        await session.until("m · chat lane")
+        session.hang_up()
+        async with asyncio.timeout(30):
+            assert await session.process.wait() == 130
+
+
+@pytest.mark.parametrize("method", ["_show", "_draw_arrived"])
+async def test_an_error_nobody_foresaw_leaves_the_terminal_sane(project: Path, method: str):
+    async with serving(text("hello")) as server:
+        session = PtySession(80, 24)
+        program = BROKEN.format(method=method, url=server.url)
+        await session.start_program([sys.executable, "-c", program], project)
+        try:
+            await session.until("›")
+            session.send("hello\r")
+            assert await session.ended() == 1
+            assert "nobody foresaw" in session.text
+            assert "Traceback" not in session.text
+            assert session.is_sane
+        finally:
+            await session.close()
+
+
+@pytest.mark.engine
+async def test_an_engine_that_is_killed_is_told_of_and_started_again(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    model = tiny("tiny-dense", tmp_path_factory.getbasetemp().parent / "tiny-models")
+    async with terminal(project, "--model", str(model), "--context", "16384", OASIS_KV="false") as session:
+        await session.until("token lane", "·")
+        engine = next(p for p in psutil.Process(session.process.pid).children() if p.pid != os.getpid())
+        engine.kill()
+        async with asyncio.timeout(15):
+            while engine.status() != psutil.STATUS_ZOMBIE:
+                await asyncio.sleep(0)
+        session.send("hello\r")
+        await session.until("It is started again.", "› hello", "writing")
+        session.send("\x1b")
+        await session.until("turn 1")
+        session.send("/quit\r")
+        assert await session.ended() == 0
+        assert session.is_sane
