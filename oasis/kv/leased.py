@@ -63,6 +63,7 @@ class LeasedSlot:
         self._all_slots = sorted(slots)
         self._place = place
         self._say = say
+        self.on_progress: Callable[[int, int, int], None] = lambda total, cached, done: None
         self._transfer = Transfer(client, store, fingerprint, place)
         self._slots = Slots(store.database, client.base_url)
 
@@ -181,11 +182,19 @@ class LeasedSlot:
         await self.prefill(ids)
 
     async def prefill(self, ids: Sequence[int]) -> None:
-        """Have the slot hold exactly `ids`. Raises ServerFault."""
-        settings = {"stream": True, "cache_prompt": True, "n_predict": 0, "id_slot": self._slot}
+        """Have the slot hold exactly `ids`; `on_progress` is told how far it is. Raises ServerFault."""
+        settings = {
+            "stream": True,
+            "cache_prompt": True,
+            "n_predict": 0,
+            "id_slot": self._slot,
+            "return_progress": True,
+        }
         body = json.dumps({"prompt": list(ids), **settings}).encode()
         self.held = []
         async for chunk in self.client.complete(body):
+            if progress := chunk.get("prompt_progress"):
+                self.on_progress(progress["total"], progress["cache"], progress["processed"])
             if chunk.get("stop"):
                 computed, ms = int(chunk["timings"]["prompt_n"]), float(chunk["timings"]["prompt_ms"])
                 self.prefilled.tokens += computed

@@ -158,6 +158,10 @@ class Runtime:
         """The states that this engine can use."""
         return self._leased.saved()
 
+    def tell_progress(self, to: Callable[[int, int, int], None]) -> None:
+        """Tell `to` how far a prefill beside any message is: tokens in all, reused, done."""
+        self._leased.on_progress = to
+
     def take_prefilled(self) -> Prefilled:
         """What was computed beside any message, told once."""
         told, self._leased.prefilled = self._leased.prefilled, Prefilled()
