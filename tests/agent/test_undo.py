@@ -2,9 +2,13 @@
 
 import asyncio
 import os
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oasis.agent import snapshots
 from oasis.agent.undo import Undo
@@ -263,6 +267,7 @@ async def test_a_link_is_undone_where_it_leads(bench: Bench):
     assert (bench.root / "link.st").is_symlink() and bench.text("real.st") == "1\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 async def test_a_name_that_is_no_utf8_is_undone(bench: Bench):
     name = os.fsdecode(b"F\xf6rder.st")
     (bench.root / name).write_text("1\n")
@@ -285,3 +290,59 @@ async def test_the_notice_tells_other_changes_that_the_model_has_not_heard_of(be
         "Read a file again before you rely on it."
     )
     assert bench.undo._workspace.changed() == []
+
+
+NAMES = ("a.st", "b.st", "sub/c.st")
+STEPS = st.lists(
+    st.tuples(st.sampled_from(("write", "bash", "person", "turn", "restart", "undo")), st.sampled_from(NAMES)),
+    max_size=14,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(STEPS)
+def test_whatever_happens_undo_gives_back_a_turns_beginning_and_never_touches_a_persons_change(steps: list):
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_played(Bench(Path(folder)), steps))
+
+
+async def _played(bench: Bench, steps: list) -> None:
+    """Plays the steps; beside them keeps what each file is, what it was before the turn, and who else changed it."""
+    now: dict[str, str | None] = dict.fromkeys(NAMES)
+    before: dict[str, str | None] = {}
+    known, foreign, has_run = set(), set(), False
+    for number, (step, name) in enumerate(steps):
+        file, text = bench.root / name, f"{number}\n"
+        if step in ("turn", "restart"):
+            bench.undo.begin_turn() if step == "turn" else bench.restart()
+            before, foreign, has_run = ({}, set(), False) if has_run or before else (before, foreign, False)
+            known = set() if step == "restart" else known
+        elif step == "person":
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+            now[name] = text
+            foreign |= {name} & before.keys()
+        elif step in ("write", "bash"):
+            if file.exists():
+                await bench.call("read", path=name)
+                known.add(name)
+            if step == "write":
+                await bench.call("write", path=name, content=text)
+                known.add(name)
+            else:
+                await bench.call("bash", command=f"mkdir -p sub; echo {number} > {name}")
+                has_run = True
+            if name in known:
+                before.setdefault(name, now[name])
+            now[name] = text
+        elif before or has_run:
+            bench.undo.undo()
+            assert {each: _text(bench, each) for each in NAMES} == {
+                each: now[each] if each in foreign else before.get(each, now[each]) for each in NAMES
+            }
+            return
+
+
+def _text(bench: Bench, name: str) -> str | None:
+    file = bench.root / name
+    return file.read_text() if file.exists() else None
