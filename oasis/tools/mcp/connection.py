@@ -63,6 +63,15 @@ class Connection:
         self._restarts = 0
         self._why: list[str] = []
 
+    @property
+    def is_running(self) -> bool:
+        return self._session is not None
+
+    @property
+    def fault(self) -> str:
+        """Why it does not run, in a few words without controls; empty when it does or when nothing is known."""
+        return "" if self.is_running or not self._why else plain(self._why[0], _MAX_FAULT_CHARS)
+
     async def start(self) -> ClientSession:
         """Start the server and take its list of tools. Raises ToolFault, in words, where that fails."""
         ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()

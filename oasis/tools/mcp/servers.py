@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 MAX_TITLE_CHARS = 120
 MAX_NAMED = 8
+_SILENT = logging.NullHandler()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a server does now: where it is, whether it runs, the names of its tools in the head, what went wrong."""
+
+    name: str
+    place: str
+    is_running: bool
+    tools: tuple[str, ...]
+    fault: str
 
 
 class Mcp:
@@ -46,6 +59,19 @@ class Mcp:
     def news(self) -> str | None:
         """What a server's list has become since the head was frozen; each change is told once."""
         return "\n".join(filter(None, map(self._news_of, self._connections))) or None
+
+    def standing(self) -> tuple[Standing, ...]:
+        """Every server, those that are down too, in the order of their tools."""
+        return tuple(
+            Standing(
+                one.server.name,
+                one.server.place,
+                one.is_running,
+                tuple(offer.spec.name for offer in self._frozen[one.server.name]),
+                one.fault,
+            )
+            for one in self._connections
+        )
 
     def take_up(self) -> tuple[Tool, ...]:
         """The tools as they are now, for the head of a new epoch; they are frozen from here on."""
@@ -167,7 +193,7 @@ async def _connections(servers: Sequence[Server], said: list[str]) -> list["Conn
     if not servers:
         return []
     for name in ("mcp", "client", "httpx2", "httpcore2"):
-        logging.getLogger(name).addHandler(logging.NullHandler())  # what a server sends is not printed on a terminal
+        logging.getLogger(name).addHandler(_SILENT)  # what a server sends is not printed on a terminal
     try:
         module = await asyncio.to_thread(import_module, "oasis.tools.mcp.connection")
     except ImportError as error:

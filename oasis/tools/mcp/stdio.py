@@ -7,6 +7,7 @@ killed (https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 
 import asyncio
 import contextlib
+import json
 import shutil
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -18,6 +19,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from oasis.core.sound import sound
 from oasis.tools import process
 from oasis.tools.mcp.allowance import MAX_MESSAGE_BYTES, Allowance, Flooded
 from oasis.tools.mcp.server import Server
@@ -91,9 +93,8 @@ class _Child:
         with self._into:
             try:
                 async for line in self._lines():
-                    with contextlib.suppress(ValueError):
-                        message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-                        await self._into.send(SessionMessage(message))
+                    if message := _message(line.decode("utf-8", "replace")):
+                        await self._into.send(message)
             except Flooded as flood:
                 self._note(flood)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -175,6 +176,19 @@ class _Child:
             while self._process.returncode is None:  # noqa: ASYNC110
                 await anyio.sleep(_POLL_S)
         return self._process.returncode is not None
+
+
+def _message(line: str) -> SessionMessage | None:
+    """The message of a line; None for what is none. Halves of characters (`\\ud800`) are no JSON to the SDK: mended."""
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        pass
+    try:
+        mended = sound(json.dumps(json.loads(line), ensure_ascii=False))
+        return SessionMessage(jsonrpc_message_adapter.validate_json(mended, by_name=False))
+    except (ValueError, RecursionError):
+        return None
 
 
 async def _drain(pipe: asyncio.StreamReader) -> None:

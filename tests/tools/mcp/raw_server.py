@@ -39,6 +39,8 @@ def call(number, name, arguments):
     if name == "hang":
         note("hanging", number)
         return
+    if name == "deaf":
+        time.sleep(3600)
     if name == "endless":
         while True:
             os.write(1, b"x" * 65536)
@@ -59,6 +61,7 @@ def call(number, name, arguments):
     other = {
         "wrong": {"result": {"content": "no list"}},
         "refuse": {"error": {"code": -32602, "message": "no\x1b[2J such\nargument"}},
+        "half": {"result": said("half \ud83d, whole \U0001f600")},
         "env": {"result": said(json.dumps(dict(os.environ)))},
     }
     send({"id": number, **other.get(name, {"result": said(f"{name}: {arguments.get('text', 'done')}")})})

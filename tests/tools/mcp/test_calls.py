@@ -136,6 +136,12 @@ async def test_what_is_no_message_is_left_out(raw: Raw, tmp_path: Path):
         assert (await call(mcp, "plc_noise")).text == "noise: done\n[from the MCP server plc]"
 
 
+async def test_half_a_character_is_replaced_and_the_answer_arrives(raw: Raw, tmp_path: Path):
+    raw.lists("half")
+    async with opened([raw.server()], tmp_path) as mcp:
+        assert (await call(mcp, "plc_half")).text == "half \ufffd, whole \U0001f600\n[from the MCP server plc]"
+
+
 async def test_a_server_that_asks_for_the_model_or_the_person_is_refused(raw: Raw, tmp_path: Path):
     raw.lists("ask")
     async with opened([raw.server()], tmp_path) as mcp:
@@ -167,6 +173,14 @@ async def test_a_server_sees_no_key_of_the_user_but_what_its_settings_give(
         outcome = await call(mcp, "plc_env")
     assert "not for servers" not in outcome.text
     assert '"LINE": "7"' in outcome.text
+
+
+async def test_a_call_waits_for_nobody_that_does_not_read(raw: Raw, tmp_path: Path):
+    raw.lists("deaf")
+    async with opened([raw.server(timeout_s=0.3)], tmp_path) as mcp:
+        outcomes = await asyncio.gather(*(call(mcp, "plc_deaf", text="x" * 100_000) for _ in range(5)))
+    assert {outcome.text.partition(" within")[0] for outcome in outcomes} == {"The MCP server plc did not answer"}
+    assert not raw.is_running()
 
 
 async def test_only_the_users_word_makes_a_tool_read(raw: Raw, tmp_path: Path):

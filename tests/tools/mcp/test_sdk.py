@@ -13,7 +13,7 @@ import pytest
 from oasis.core.items import Status
 from oasis.core.tool import Risk
 from oasis.tools.clip import MAX_CHARS
-from oasis.tools.mcp import allowance
+from oasis.tools.mcp import allowance, connection
 from oasis.tools.mcp.server import Server
 from tests.tools.mcp.conftest import ROOT, Web, call, opened
 from tests.tools.mcp.sdk_server import NAMES
@@ -104,6 +104,7 @@ class Relay:
         self.port = 0
         self._to = int(url.split(":")[2].partition("/")[0])
         self._writers: list[asyncio.StreamWriter] = []
+        self.is_stuck = False
 
     async def open(self) -> None:
         self._server = await asyncio.start_server(self._carry, "127.0.0.1", self.port)
@@ -126,8 +127,9 @@ class Relay:
 
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
+            if not self.is_stuck:
+                writer.write(data)
+                await writer.drain()
         writer.close()
 
 
@@ -145,6 +147,18 @@ async def test_a_server_that_ends_and_comes_back_is_connected_again_over_http(we
     assert gone.status is Status.UNKNOWN
     assert down.text.startswith(f"MCP server web did not start (http://127.0.0.1:{relay.port}/mcp): ")
     assert back.text.startswith("echo: c")
+
+
+async def test_a_server_that_answers_no_more_does_not_hold_up_the_end(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(connection, "CLOSE_S", 0.2)
+    relay = Relay(web.url)
+    await relay.open()
+    async with asyncio.timeout(20), opened([Server("web", url=f"http://127.0.0.1:{relay.port}/mcp")], tmp_path) as mcp:
+        assert (await call(mcp, "web_echo", text="a")).status is Status.OK
+        relay.is_stuck = True
+    await relay.close()
 
 
 async def test_a_server_that_forgot_the_session_gets_a_new_one_and_the_call(web: Web, tmp_path: Path):

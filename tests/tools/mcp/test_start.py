@@ -6,13 +6,13 @@ from pathlib import Path
 
 from oasis.core.items import Status
 from oasis.tools.mcp.server import Server
-from oasis.tools.mcp.servers import connected
+from oasis.tools.mcp.servers import Standing, connected
 from tests.tools.mcp.conftest import Raw, call, make_raw, opened
 
 
 async def test_without_servers_nothing_is_imported(tmp_path: Path):
     code = (
-        "import asyncio, sys\nfrom pathlib import Path\nfrom oasis.tools.mcp.servers import connected\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom oasis.tools.mcp.servers import Standing, connected\n"
         "async def main():\n"
         "    async with connected((), Path('.')) as mcp:\n"
         "        print(mcp.tools, mcp.said, mcp.news(), 'mcp' in sys.modules)\n"
@@ -124,6 +124,24 @@ async def test_a_server_without_a_handshake_is_spoken_to_in_the_protocol_it_know
             while (news := mcp.news()) is None:
                 await asyncio.sleep(0.01)
     assert "gone: plc_echo" in news
+
+
+async def test_how_each_server_does_can_be_asked(tmp_path: Path):
+    up, dying, down = make_raw(tmp_path, "up"), make_raw(tmp_path, "dying"), Server("down", ("/no/such/program",))
+    dying.lists("die")
+    async with opened([up.server(), dying.server(), down], tmp_path) as mcp:
+        await call(mcp, "dying_die")
+        assert mcp.standing() == (
+            Standing("down", "/no/such/program", False, (), "there is no such program"),
+            Standing(
+                "dying",
+                sys.executable,
+                False,
+                ("dying_die",),
+                "it ended with exit code 3; its last words: bearing overheated[31m",
+            ),
+            Standing("up", sys.executable, True, ("up_echo",), ""),
+        )
 
 
 async def test_a_server_that_comes_back_with_another_list_is_told(raw: Raw, tmp_path: Path):
