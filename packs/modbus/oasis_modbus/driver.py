@@ -11,6 +11,7 @@ from oasis_modbus.link import Link, release, shared
 from oasis_modbus.reader import Reader
 from oasis_modbus.scan import scan_unit
 from oasis_modbus.scan_units import scan_units
+from oasis_modbus.tables import TABLES
 from oasis_modbus.units import PAUSES_S, Unit
 from oasis_modbus.watching import changes
 
@@ -50,6 +51,10 @@ class ModbusDriver:
             readings += await (sunspec_items.read(reader.unit, point) if is_model else reader.read([point]))
         return readings
 
+    async def block(self, table: str, first: int, count: int) -> list[int]:
+        """Registers (0 to 65535) or bits (0, 1) by one request, as they are. Raises ToolFault."""
+        return await self._unit_reader().unit.values(TABLES[table], first, count)
+
     def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
         return changes(lambda: self.read(points), seconds, interval_s)
 
@@ -83,5 +88,5 @@ class ModbusDriver:
     def _unit_reader(self) -> Reader:
         unit = endpoint.needs_unit(self._endpoint)
         if self._reader is None:
-            self._reader = Reader(self._endpoint, Unit(self._shared(), unit, self._endpoint.timeout_s, self._pauses_s))
+            self._reader = Reader(Unit(self._shared(), unit, self._endpoint.timeout_s, self._pauses_s))
         return self._reader

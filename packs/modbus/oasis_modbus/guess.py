@@ -5,6 +5,7 @@ float with a usual exponent less than its two words apart, and what is like its 
 """
 
 import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,15 +14,15 @@ from oasis_modbus.codec import ORDERS, TYPES, decoded, packed
 
 SWITCH_BITS = 4.0
 """What it costs that a value has another type or order than the one before it."""
-_ORDER_BITS = {"ABCD": 0.0, "CDAB": 1.0, "BADC": 4.0, "DCBA": 4.0}
-_BASE_BITS = {"uint16": 2.0, "int16": 3.0, "uint32": 4.0, "int32": 5.0, "float32": 3.0, "float64": 6.0}
+_ORDER_BITS = {"ABCD": 0.0, "CDAB": 1.0, "BADC": 7.0, "DCBA": 7.0}
+_BASE_BITS = {"uint16": 2.0, "int16": 3.0, "uint32": 3.0, "int32": 4.0, "float32": 3.0, "float64": 8.0}
 _MARKERS = {
     "uint16": (0xFFFF,), "int16": (-0x8000, 0x7FFF), "uint32": (0xFFFFFFFF,), "int32": (-0x80000000, 0x7FFFFFFF),
 }  # fmt: skip
 _CANDIDATES = (
     ("uint16", "ABCD"), ("int16", "ABCD"),
     *((kind, order) for kind in ("float32", "uint32", "int32") for order in ORDERS),
-    ("float64", "ABCD"), ("float64", "DCBA"), ("float64", "CDAB"),
+    ("float64", "ABCD"), ("float64", "CDAB"), ("float64", "DCBA"),
 )  # fmt: skip
 
 
@@ -108,45 +109,62 @@ def _number(words: Sequence[int], at: int, kind: str, order: str) -> Guess | Non
 
 
 def _integer_bits(value: int, kind: str) -> tuple[float | None, str]:
+    """Small numbers are usual; of a 32-bit one the high word, and its low word may be anything."""
     if value in _MARKERS[kind]:
-        return 2.0, "the mark for 'not fitted' or 'no value'"
+        return (2.0 if kind.endswith("16") else 4.0), "the mark for 'not fitted' or 'no value'"
+    if kind == "uint16":
+        rare = 2.0 * (value >= 0x4000) + 5.0 * (value >= 0x8000)
+        return math.log2(value + 1) + rare, "a small number" if value < 1000 else "a number"
+    if kind == "int16":
+        if value >= 0:
+            return math.log2(value + 1) + 1 + 2.0 * (value >= 0x4000), "signed like its neighbour"
+        return math.log2(-value) + 1 + 4.0 * (value < -0x4000), "a small negative number"
     if value < 0:
-        bits = math.log2(-value) + 1
-        return (bits, "a small negative number") if bits < 8 * int(kind[-2:]) / 10 + 6 else (None, "")
-    if kind.startswith("int"):
-        return (
-            (math.log2(value + 1) + 1, "signed like its neighbour") if value < 2 ** (int(kind[3:]) - 1) else (None, "")
-        )
-    return math.log2(value + 1), "a small number" if value < 1000 else "a number"
+        return (math.log2(-value) + 4, "a small negative number") if value > -(2**28) else (None, "")
+    high = value >> 16
+    bits = math.log2(value + 1) + 1 if not high else 14.0 + 1.3 * math.log2(high + 1)
+    return bits, "like its neighbour" if not high else "a counter: its high word is small"
 
 
 def _float_bits(value: float, kind: str, data: bytes) -> tuple[float | None, str]:
     """A float of a usual size; one that is short in decimals is cheaper still. Zero is anything."""
     if value != value:  # noqa: PLR0124
-        return (3.0, "NaN, no value") if data.hex() in ("7fc00000", "0000c07f", "ffffffff") else (None, "")
+        return (3.0, "NaN, no value") if data.hex() in ("7fc00000", "0000c07f", "7ff8000000000000") else (None, "")
     if value == 0:
-        return (1.0, "zero") if data.count(0) == len(data) else (None, "")
+        return (2.0, "zero") if data.count(0) == len(data) else (None, "")
     if not 1e-4 <= abs(value) < 1e8:
         return None, ""
-    usual = abs(math.log10(abs(value)) - 1.5)
-    digits = len(f"{value:.7g}".lstrip("-").replace(".", "").strip("0"))
-    bits = 12.0 + usual * 1.5 + (0 if digits <= 4 else min(digits, 7) - 4) * 1.5 + (8 if kind == "float64" else 0)
-    return bits, "a float of usual size" + (" and few digits" if digits <= 4 else "")
+    unusual = abs(math.log10(abs(value)) - 1.5)
+    most = 7 if kind == "float32" else 15
+    digits = _digits(value, kind, most)
+    mantissa = 3.3 * digits if digits < most - 1 else 52.0 if kind == "float64" else 22.0
+    return 4.0 + 1.5 * unusual + mantissa, "a float of usual size" + (" with few digits" if digits < 5 else "")
+
+
+def _digits(value: float, kind: str, most: int) -> int:
+    """Decimal digits that say the number; `most` where that many do not."""
+    code = f">{TYPES[kind].code}"
+    data = struct.pack(code, value)
+    for digits in range(1, most):
+        if struct.pack(code, float(f"{value:.{digits}g}")) == data:
+            return digits
+    return most
 
 
 def _text(words: Sequence[int], at: int) -> Guess | None:
-    """A text: at least two registers of printable ASCII, up to NULs that fill it."""
+    """A text: at least three registers of printable ASCII, up to NULs that fill it."""
     end = at
     while end < len(words) and all(32 <= b < 127 for b in packed([words[end]])):
         end += 1
     if end < len(words) and 32 <= words[end] >> 8 < 127 and words[end] & 0xFF == 0:
         end += 1
-    if end - at < 2:
+    if end - at < 3:
         return None
-    letters = sum(chr(b).isalnum() or b in b" -_./:" for b in packed(words[at:end]).rstrip(b"\0"))
-    if letters < (end - at) * 2 * 0.8:
+    data = packed(words[at:end]).rstrip(b"\0")
+    if sum(chr(b).isalnum() or b in b" -_./:" for b in data) < 0.9 * len(data):
         return None
+    filled = end - at
     while end < len(words) and words[end] in (0, 0x2020) and end - at < 32:
         end += 1
     value = decoded(words[at:end], "string")
-    return Guess(at, "string", "ABCD", value or "", 4.0 + 6.0 * (end - at), "printable ASCII", end - at)
+    return Guess(at, "string", "ABCD", value or "", 6.0 + 11.0 * filled, "printable ASCII", end - at)

@@ -26,6 +26,8 @@ def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
 def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:
     """What a number in a form that names no order would be in the others; and the marks for 'no value'."""
     kind = TYPES[form.type]
+    if kind.registers == 1 and words[0] not in (0x8000, 0xFFFF):
+        return ()
     lines: list[str] = []
     value = decoded(words, form.type, form.order)
     if value in {"uint16": (0xFFFF,), "int16": (-0x8000,), "uint32": (0xFFFFFFFF,), "int32": (-(2**31),)}.get(

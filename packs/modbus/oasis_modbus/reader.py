@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from oasis.plant.values import GOOD, Point, Reading
 from oasis_modbus import grammar
 from oasis_modbus.blocks import Block, Known, Span, blocks
 from oasis_modbus.codec import decoded
-from oasis_modbus.endpoint import Endpoint
 from oasis_modbus.faults import LinkFault
 from oasis_modbus.grammar import Place
 from oasis_modbus.hints import number_hints, run_hints
@@ -18,13 +18,15 @@ from oasis_modbus.units import BUSY, Refused, Unit
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One value to read. `note` is a further line of its reading."""
+    """One value to read. `key` finds its words, `where` names its place, `note` is a further line of its reading."""
 
     table: Table
     span: Span
     point: Point
+    key: tuple[str, Span]
+    where: str
     bit: int | None = None
-    note: str = ""
+    note: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,7 @@ class Got:
 class Reader:
     """Reads one unit, and remembers which addresses read and how much the device gives at once."""
 
-    def __init__(self, endpoint: Endpoint, unit: Unit) -> None:
-        self._endpoint = endpoint
+    def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.known = {name: Known() for name in TABLES}
         self._most = {name: table.most for name, table in TABLES.items()}
@@ -47,23 +48,24 @@ class Reader:
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         """The readings in order. Raises ToolFault where nothing at all could be read for a fault of the wire."""
         elements = [element for point in points for element in elements_of(point)]
-        got = await self.fetch([(e.table, e.span) for e in elements])
+        got = await self.fetch([e.key for e in elements])
         hints = _hints(elements, got)
-        return [_reading(e, got[e.table.name, e.span], hints) for e in elements]
+        return [_reading(e, got[e.key], hints) for e in elements]
 
-    async def fetch(self, wanted: Sequence[tuple[Table, Span]]) -> dict[tuple[str, Span], Got]:
+    async def fetch(self, wanted: Sequence[tuple[str, Span]]) -> dict[tuple[str, Span], Got]:
         """The words of each span. A fault of the wire ends it: what was not read says so; raised if nothing was."""
         spans: defaultdict[str, list[Span]] = defaultdict(list)
-        for table, span in wanted:
-            spans[table.name].append(span)
+        for name, span in wanted:
+            spans[name].append(span)
         got: dict[tuple[str, Span], Got] = {}
         fault: LinkFault | None = None
         for name, some in spans.items():
             for block in blocks(some, self._most[name], self.known[name]):
                 if fault is None:
                     fault = await self._block(TABLES[name], block, got)
-                for span in block.spans:
-                    got.setdefault((name, span), Got(why=f"not read: {fault}"))
+                if fault:
+                    for span in block.spans:
+                        got.setdefault((name, span), Got(why=f"not read: {fault}"))
         if fault and not any(g.words for g in got.values()):
             raise fault
         return got
@@ -92,12 +94,12 @@ class Reader:
         return None
 
 
-def elements_of(point: Point) -> list[Element]:
+@lru_cache(4096)
+def elements_of(point: Point) -> tuple[Element, ...]:
     """The values of a point; of both readings of a document number. Raises ToolFault for what has no meaning."""
     place = grammar.place(point)
-    first = _elements(point, place, "")
     if place.other is None:
-        return first
+        return tuple(_elements(point, place, ""))
     kind = place.table.name
     other = replace(place, first=place.other, other=None, number="")
     notes = (
@@ -106,7 +108,7 @@ def elements_of(point: Point) -> list[Element]:
         f"addresses means '{kind} {place.other + 1}'",
     )
     both = (_elements(point, place, notes[0]), _elements(point, other, notes[1]))
-    return [element for some in both for element in some]
+    return tuple(element for some in both for element in some)
 
 
 def _elements(point: Point, place: Place, note: str) -> list[Element]:
@@ -118,7 +120,10 @@ def _elements(point: Point, place: Place, note: str) -> list[Element]:
         is_text = form.type == "string"
         name = f"{place.table.name} {first}-{place.last}" if is_text else f"{place.table.name} {first}{bit}"
         at = Point(name, form, point.name)
-        made.append(Element(place.table, Span(first, size), at, place.bit, note if not made else ""))
+        span = Span(first, size)
+        key = (place.table.name, span)
+        said = (note,) if note and not made else ()
+        made.append(Element(place.table, span, at, key, place.table.place(first, size), place.bit, said))
     return made
 
 
@@ -126,15 +131,14 @@ def _hints(elements: Sequence[Element], got: Mapping[tuple[str, Span], Got]) -> 
     """Guesses for the registers that were asked for without a type, by table and address."""
     untyped: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for element in elements:
-        words = got[element.table.name, element.span].words
+        words = got[element.key].words
         if words and not element.table.is_bits and element.bit is None and not element.point.form.type:
             untyped[element.table.name][element.span.first] = words[0]
     return {(name, at): lines for name, words in untyped.items() for at, lines in run_hints(words).items()}
 
 
 def _reading(element: Element, got: Got, hints: Mapping[tuple[str, int], tuple[str, ...]]) -> Reading:
-    place = element.table.place(element.span.first, element.span.count)
-    note = (element.note,) if element.note else ()
+    place, note = element.where, element.note
     if got.why:
         return Reading(element.point, None, got.why, where=place, more=note)
     form = element.point.form
@@ -146,11 +150,11 @@ def _reading(element: Element, got: Got, hints: Mapping[tuple[str, int], tuple[s
     if not form.type:
         more = (*note, *hints.get((element.table.name, element.span.first), ()))
         return Reading(element.point, form.engineering(got.words[0]), raw=raw, where=place, more=more)
-    return _typed(element, got.words, raw, place, note)
+    return _typed(element, got.words, raw)
 
 
-def _typed(element: Element, words: Sequence[int], raw: str, place: str, note: tuple[str, ...]) -> Reading:
-    form = element.point.form
+def _typed(element: Element, words: Sequence[int], raw: str) -> Reading:
+    form, place, note = element.point.form, element.where, element.note
     value = decoded(words, form.type, form.order)
     if value is None:
         return Reading(element.point, None, f"no {form.type}: a digit is over 9", raw, place, more=note)

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from oasis_modbus import scan_units
 from oasis_modbus.endpoint import parse
 from oasis_modbus.scan_units import order
 
@@ -45,8 +46,11 @@ async def test_the_units_of_a_gateway_are_found(absent: bytes):
     assert (done.notes, done.stopped) == ((UNITS_SAID,), "")
 
 
-async def test_247_units_of_which_three_answer_and_the_others_are_silent_stay_within_the_budget():
-    budget = Budget(requests=300, seconds=4)
+async def test_247_units_of_which_three_answer_and_the_others_are_silent_stay_within_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(scan_units, "LEAST_S", 0.005)
+    budget = Budget(requests=300)
     async with raw_device(gateway(1, 17, 240, absent=None)) as raw:
         done = await scan(raw.url, budget=budget)
     assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "17", "240"]
