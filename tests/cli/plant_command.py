@@ -35,7 +35,7 @@ def plant(*arguments: object) -> Done:
     """Run it; a fault becomes its words and exit code 1, as `oasis.cli.main.main` does."""
     result = CliRunner().invoke(app, ["plant", *map(str, arguments)])
     if isinstance(result.exception, OasisError):
-        return Done(1, result.stdout, f"{result.stderr}{result.exception}")
+        return Done(1, result.stdout, f"{result.stderr}oasis: {result.exception}\n")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)

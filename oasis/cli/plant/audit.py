@@ -116,15 +116,15 @@ def _show(made: "list[Row]", as_json: bool) -> None:
         return
     out = console()
     for url in dict.fromkeys(row.url for row in made):
-        shown = table(
-            "tag", "address", "as found", "as left", "unit", "writes", "outcome", "by", "last", right=_NUMBERS
-        )
-        for row in made:
-            if row.url == url:
-                tag, _, *cells, _, last = row.cells
-                shown.add_row(*(cell(text) for text in (tag, *cells, _time(last))))
+        shown = table("tag", "address", "as found", "as left", "unit", "writes", "outcome", right=_NUMBERS)
+        of_url = [row for row in made if row.url == url]
+        for row in of_url:
+            tag, _, *cells = row.cells[:8]
+            shown.add_row(*(cell(text) for text in (tag, *cells)))
         out.print(cell(url, "bold"))
         out.print(shown)
+        for row in of_url:
+            out.print(cell(f"{row.tag}: {', '.join(row.by)}, {_time(row.last)}"))
     if not made:
         typer.echo("Nothing was written.")
 
@@ -137,10 +137,13 @@ def _show_writes(cells: "list[tuple[str, ...]]", as_json: bool) -> None:
         keys = [heading.lower().replace(" ", "_") for heading in _WRITES]
         typer.echo(rows.line({"v": rows.VERSION, "writes": [dict(zip(keys, row, strict=True)) for row in cells]}))
         return
-    shown = table(*_WRITES[:-1])
-    for token, sent, *others, _ in cells:
-        shown.add_row(*(cell(text) for text in (token, _time(sent), *others)))
-    console().print(shown)
+    out = console()
+    shown = table(_WRITES[0], *_WRITES[2:8])
+    for token, _, *others, _, _ in cells:
+        shown.add_row(*(cell(text) for text in (token, *others)))
+    out.print(shown)
+    for token, sent, *_, by, _ in cells:
+        out.print(cell(f"{token}: {by}, {_time(sent)}"))
 
 
 def _time(text: str) -> str:
