@@ -82,9 +82,9 @@ class Presence:
         return tuple(lines)
 
 
-def look(bus: RawBus) -> Presence:
+def look(bus: RawBus, is_listening: bool = True) -> Presence:
     """Listen, then read. Raises ToolFault where nothing answers."""
-    if heard := bus.heard():
+    if is_listening and (heard := bus.heard()):
         return Presence(bus.name, (), heard)
     count = bus.count()
     if not count:

@@ -35,6 +35,8 @@ class RawBus:
         self._socket: socket.socket
         self._index = 0
         self.sent = 0
+        self._free_sii: set[int] = set()
+        """Slaves whose SII the master may read."""
 
     def __enter__(self) -> Self:
         interface.check(self.name)
@@ -45,11 +47,11 @@ class RawBus:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self._socket.close()
 
-    def heard(self, seconds: float = LISTEN_S) -> int:
+    def heard(self) -> int:
         """EtherCAT frames of another master seen on this interface while sending nothing; stops at the third."""
         count = 0
         with _opened(self.name, _ALL_PROTOCOLS) as ear:
-            end = time.monotonic() + seconds
+            end = time.monotonic() + LISTEN_S
             while count < 3 and (left := end - time.monotonic()) > 0:
                 ear.settimeout(left)
                 try:
@@ -105,8 +107,10 @@ class RawBus:
 
         Raises NoAnswer, and ToolFault where the slave's own processor holds the SII.
         """
-        if self.read(position, Register.SII_CONFIG, 1)[0] & 1:
-            raise ToolFault(f"The SII of slave {position} is held by its own processor and cannot be read now.")
+        if position not in self._free_sii:
+            if self.read(position, Register.SII_CONFIG, 1)[0] & 1:
+                raise ToolFault(f"The SII of slave {position} is held by its own processor and cannot be read now.")
+            self._free_sii.add(position)
         request = struct.pack("<HI", 0x0100, word)
         if self.exchange(Command.APWR, 1 - position, Register.SII_CONTROL, request)[1] != 1:
             raise NoAnswer

@@ -215,7 +215,7 @@ def _stale(segment: Segment, position: int) -> str:
     assert cyclic is not None  # noqa: S101 - asked before
     if said := cyclic.fallen.get(position):
         return f"old value: the slave left its state, {said}"
-    if not cyclic.good_in_a_row:
+    if not cyclic.is_fresh:
         return f"old value: {cyclic.health()}"
     if position not in cyclic.wanted:
         return NEEDS_SAFEOP

@@ -6,8 +6,10 @@ What changes slaves (initialising, states) is called for approved writes only.
 import contextlib
 import hashlib
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from oasis.errors import ToolFault
@@ -20,6 +22,7 @@ from oasis_ethercat.presence import Presence, Seen, look
 from oasis_ethercat.raw import NoAnswer, RawBus
 
 LOCK_WAIT_S = 1.0
+LISTEN_AGAIN_S = 2.0
 _CYCLE_WAIT_S = 0.1
 _SHOWN = 8
 
@@ -41,6 +44,7 @@ class Segment:
         self.master: Master | None = None
         self.cyclic: Cyclic | None = None
         self._identity = ""
+        self._listen_after = 0.0
         self._held = contextlib.ExitStack()
 
     @contextmanager
@@ -60,7 +64,15 @@ class Segment:
     def passive(self) -> Generator[tuple[RawBus, Presence]]:
         """Look without changing anything; for a segment that is not configured here."""
         with self._locked(), RawBus(self.name) as bus:
-            yield bus, look(bus)
+            yield bus, self._looked(bus, is_sure=False)
+
+    def _looked(self, bus: RawBus, is_sure: bool) -> Presence:
+        """What is there; unless it must be sure, another master is listened for once in LISTEN_AGAIN_S only."""
+        now = time.monotonic()
+        presence = look(bus, is_listening=is_sure or now > self._listen_after)
+        if not presence.heard and now > self._listen_after:
+            self._listen_after = now + LISTEN_AGAIN_S
+        return presence
 
     def states(self) -> list[Seen]:
         """State of every slave. Raises ToolFault."""
@@ -75,7 +87,7 @@ class Segment:
         """Every slave with vendor, product and revision; empty where another master forbids to look."""
         if not self.master:
             with self.passive() as (bus, presence):
-                return "" if presence.refusal else described(identities(bus, presence))
+                return "" if presence.refusal else described(identities(images_of(bus, presence)))
         return self._identity
 
     def initialise(self) -> None:
@@ -84,11 +96,13 @@ class Segment:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._locked())
             with RawBus(self.name) as bus:
-                presence = look(bus)
+                presence = self._looked(bus, is_sure=True)
                 if presence.refusal:
                     raise ToolFault(presence.refusal)
-                self._identity = described(identities(bus, presence))
-            self.master = Master(self.name)
+                images = images_of(bus, presence)
+                self._identity = described(identities(images))
+                contents = {position: found for position, image in images.items() if (found := _contents(image))}
+            self.master = Master(self.name, contents)
             self._held = stack.pop_all()
         elsewhere = [seen for seen in self.master.states() if seen.status != State.PREOP]
         if elsewhere:
@@ -135,6 +149,8 @@ class Segment:
             if cyclic:
                 cyclic.brought(reached, state if state >= State.SAFEOP else None)
                 cyclic.wait_cycles(1, _CYCLE_WAIT_S)
+        if cyclic and cyclic.wanted:
+            cyclic.wait_good(1, _CYCLE_WAIT_S)
         if cyclic and not cyclic.wanted:
             cyclic.stop()
             self.cyclic = None
@@ -195,16 +211,27 @@ def steps(now: State, wanted: State) -> list[State]:
     return [state for state in way if now < state <= wanted]
 
 
-def identities(bus: RawBus, presence: Presence) -> list[tuple[str, sii.Identity | None]]:
+def images_of(bus: RawBus, presence: Presence) -> dict[int, sii.Image]:
+    """The SII of each slave by position, read when it is asked for."""
+    return {seen.position: sii.Image(partial(bus.sii, seen.position)) for seen in presence.slaves}
+
+
+def identities(images: dict[int, sii.Image]) -> list[tuple[str, sii.Identity | None]]:
     """Name and identity of each slave from its SII; None where it cannot be read."""
     found: list[tuple[str, sii.Identity | None]] = []
-    for seen in presence.slaves:
-        image = sii.Image(lambda word, position=seen.position: bus.sii(position, word))
+    for image in images.values():
         try:
             found.append((sii.name(image), sii.identity(image)))
         except (NoAnswer, ToolFault):
             found.append(("", None))
     return found
+
+
+def _contents(image: sii.Image) -> sii.Contents | None:
+    try:
+        return sii.contents(image)
+    except (NoAnswer, ToolFault):
+        return None
 
 
 def described(found: list[tuple[str, sii.Identity | None]]) -> str:

@@ -11,6 +11,7 @@ from oasis_ethercat import al_codes, cia402, coe_types, grammar, reading
 from oasis_ethercat.esc import State
 from oasis_ethercat.grammar import Kind, Target
 from oasis_ethercat.master import Master, SdoRefused, SdoSilent
+from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
 from oasis_ethercat.segment import Refused, Segment, steps
 
@@ -44,17 +45,13 @@ def wanted_state(target: Target, value: Value) -> State:
 
 
 def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
-    seen = segment.states()
+    seen = _states(segment)
     if target.kind is Kind.STATE:
         _known(len(seen), target.slave)
         seen = [slave for slave in seen if slave.position == target.slave]
     is_new = segment.master is None or target.kind is Kind.INIT
     if is_new and target.kind is Kind.STATE:
         raise ToolFault('The segment is not configured by this session. Plan a write of "bus state" PREOP first.')
-    if segment.master is None:
-        with segment.passive() as (_, presence):
-            if presence.refusal:
-                raise ToolFault(presence.refusal)
     now = State.INIT if is_new else State(max(1, min(slave.status & 0x0F for slave in seen)))
     way = steps(now, wanted) if wanted > State.INIT else [State.INIT]
     whom = f"slave {target.slave}" if target.kind is Kind.STATE else f"all {len(seen)} slaves"
@@ -68,6 +65,16 @@ def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
     elif wanted < State.OP and segment.cyclic:
         words.insert(0, "outputs zero")
     return Frame(b"".join(struct.pack("<H", state) for state in way), "; ".join(words))
+
+
+def _states(segment: Segment) -> list[Seen]:
+    """The slaves' states. Raises ToolFault where another master may be running them."""
+    if segment.master:
+        return segment.master.states()
+    with segment.passive() as (_, presence):
+        if presence.refusal:
+            raise ToolFault(presence.refusal)
+        return list(presence.slaves)
 
 
 def _outputs(segment: Segment) -> str:
@@ -217,7 +224,7 @@ def _write_output(segment: Segment, target: Target, data: bytes) -> Sent:
     cyclic = segment.cyclic
     assert cyclic is not None  # noqa: S101 - asked by _place
     before = cyclic.outputs(target.slave)
-    if not cyclic.is_healthy:
+    if not cyclic.is_fresh:
         return Sent(Effect.NOT_SENT, f"the process data are not healthy: {cyclic.health()}")
     cyclic.put(target.slave, place.put(before, data))
     if not cyclic.wait_good(_GOOD_CYCLES, _CYCLES_WAIT_S):

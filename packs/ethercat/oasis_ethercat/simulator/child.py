@@ -5,7 +5,9 @@ One JSON object a line: on standard input `{"do": name, "with": [arguments]}`, o
 the interfaces go with it.
 """
 
+import contextlib
 import json
+import os
 import sys
 import threading
 from collections import deque
@@ -55,6 +57,8 @@ def main() -> None:
         remove_pair(pair)
         _say({"fault": str(fault)})
         return
+    with contextlib.suppress(PermissionError):
+        os.nice(-10)
     over = threading.Event()
     commands: deque[Callable[[], None]] = deque()
     bench = Bench(segment, slaves, partial(set_link, pair))

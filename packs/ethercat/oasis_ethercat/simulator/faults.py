@@ -22,6 +22,12 @@ class Bench:
         self._slaves = slaves
         self._plug = plug
 
+    def power_cycle(self) -> None:
+        """Switch all slaves off and on: faults, counts and what was written are gone."""
+        self._plug(True)
+        self._slaves[:] = [Slave(slave.device, serial) for serial, slave in enumerate(self._slaves, 1)]
+        self._segment.plug(self._slaves)
+
     def link(self, is_up: bool) -> None:
         """Pull the master's cable or plug it in."""
         self._plug(is_up)

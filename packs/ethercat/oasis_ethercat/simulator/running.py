@@ -34,6 +34,10 @@ class RunningSegment:
     def url(self) -> str:
         return f"ethercat://{self.interface}"
 
+    def power_cycle(self) -> None:
+        """Switch all slaves off and on: faults, counts and what was written are gone."""
+        self._do("power_cycle")
+
     def link(self, is_up: bool) -> None:
         """Pull the master's cable or plug it in."""
         self._do("link", is_up)

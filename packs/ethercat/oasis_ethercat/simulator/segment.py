@@ -29,11 +29,15 @@ class Segment:
     """
 
     def __init__(self, slaves: Sequence[Slave]) -> None:
+        self._all: tuple[Slave, ...] = ()
+        self.slaves: tuple[Slave, ...] = ()
+        self.frames = self.counter_error = self.drop = 0
+        self.plug(slaves)
+
+    def plug(self, slaves: Sequence[Slave]) -> None:
+        """Have these slaves from now on, and no fault."""
         self._all = tuple(slaves)
-        self.slaves: tuple[Slave, ...] = self._all
-        self.counter_error = 0
-        self.drop = 0
-        self.frames = 0
+        self.frames = self.counter_error = self.drop = 0
         self.cut_before(None)
 
     def cut_before(self, position: int | None) -> None:
