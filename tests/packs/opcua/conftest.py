@@ -12,7 +12,8 @@ from tests.packs.opcua.lines import INPUTS, Shared, line_in_thread
 
 @pytest.fixture(scope="session")
 def shared() -> Generator[Shared]:
-    with line_in_thread(nodesets=sorted(INPUTS.glob("*.xml"))) as line:
+    # dependants first, so that the order has to be found out
+    with line_in_thread(nodesets=sorted(INPUTS.glob("*.xml"), reverse=True)) as line:
         yield line
 
 

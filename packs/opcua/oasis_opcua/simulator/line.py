@@ -6,7 +6,7 @@ import logging
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from oasis_opcua import keys
 from oasis_opcua.simulator import signals
 
 if TYPE_CHECKING:
+    from oasis_opcua.simulator.nodesets import Loaded
     from oasis_opcua.simulator.populate import Content
     from oasis_opcua.simulator.server import Limits, LineServer, Witness
 
@@ -48,7 +49,7 @@ class Faults:
 @dataclass(slots=True)
 class Line:
     """A line that runs. `url` has every endpoint that the faults leave; `trusted` is where the server looks for
-    certificates it trusts; `loaded` counts NodeSet nodes by model URI."""
+    certificates it trusts; `loaded` is what came of the NodeSets."""
 
     url: str
     port: int
@@ -57,7 +58,7 @@ class Line:
     certificate: Path
     content: "Content"
     server: "LineServer"
-    loaded: dict[str, int] = field(default_factory=dict[str, int])
+    loaded: "Loaded"
 
 
 @asynccontextmanager

@@ -4,7 +4,9 @@ Format: OPC UA Part 6, Annex F.
 """
 
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 SCHEMA = "{http://opcfoundation.org/UA/2011/03/UANodeSet.xsd}"
 BASE = "http://opcfoundation.org/UA/"
+BASE_DATA_TYPE = "i=24"
+READABLE = frozenset({
+    "", "Null", "Boolean", "SByte", "Byte", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float", "Double",
+    "String", "DateTime", "Guid", "ByteString", "XmlElement", "NodeId", "ExpandedNodeId", "StatusCode",
+    "QualifiedName", "LocalizedText", "ExtensionObject",
+})  # fmt: skip
+"""Types of values that asyncua's parser reads, alone or as ListOf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,7 @@ class Model:
     version: str
     needs: dict[str, str]
     nodes: int
+    root: Xml.Element
 
 
 def examine(path: Path) -> Model:
@@ -63,7 +73,7 @@ def examine(path: Path) -> Model:
     }
     version = models[0].get("Version", "") if models else ""
     nodes = sum(1 for child in root if child.tag.startswith(f"{SCHEMA}UA"))
-    return Model(path, uris, version, needs, nodes)
+    return Model(path, uris, version, needs, nodes, root)
 
 
 def in_order(models: Sequence[Model]) -> list[Model]:
@@ -90,9 +100,93 @@ def in_order(models: Sequence[Model]) -> list[Model]:
     return ordered
 
 
-class _Warnings(logging.Handler):
-    """Keeps what asyncua's importer says while it works."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was loaded: nodes by model URI, and what of the files is not there as they have it, a line each."""
 
+    nodes: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+async def load(server: "Server", paths: Sequence[Path]) -> Loaded:
+    """Import the files. Raises ToolFault, with the node or element at fault, for one that cannot be imported."""
+    models = in_order([examine(path) for path in paths])
+    counts: dict[str, int] = {}
+    notes: list[str] = [note for model in models for note in _older(model, models)]
+    for model in models:
+        notes += [f"{model.path.name}: {note}" for note in _prepared(model.root)]
+        with _heard() as lines:
+            try:
+                nodes: list[Any] = await server.import_xml(xmlstring=Xml.tostring(model.root, encoding="unicode"))
+            except Exception as fault:  # asyncua raises whatever its parser stumbles over
+                raise ToolFault(_explained(model, fault, lines)) from fault
+        notes += [f"{model.path.name}: {line[:300]}" for line in lines if "references" in line]
+        counts[model.uris[0] if model.uris else model.path.name] = len(nodes)
+    return Loaded(counts, tuple(notes))
+
+
+def _prepared(root: Xml.Element) -> list[str]:
+    """Write out what asyncua's importer does not assume by itself; gives a note for each value it cannot read.
+
+    Faults of asyncua 2.1: a missing DataType is taken as none, where the schema's default is BaseDataType; a value
+    without white space before its first element is dropped; a newer UA model than its own is refused unread.
+    """
+    notes: list[str] = []
+    for node in root:
+        if node.tag not in (f"{SCHEMA}UAVariable", f"{SCHEMA}UAVariableType"):
+            continue
+        node.attrib.setdefault("DataType", BASE_DATA_TYPE)
+        value = node.find(f"{SCHEMA}Value")
+        if value is None:
+            continue
+        for element in value.iter():
+            if len(element) and element.text is None:
+                element.text = "\n"
+        kind = value[0].tag.rpartition("}")[2] if len(value) else ""
+        if kind.removeprefix("ListOf") not in READABLE:
+            notes.append(
+                f"{node.get('NodeId')} ({node.get('BrowseName')}) has a value of type {kind}, which asyncua cannot "
+                "read: the node is there without a value"
+            )
+            node.remove(value)
+    for model in root.findall(f"{SCHEMA}Models/{SCHEMA}Model"):
+        for required in model.findall(f"{SCHEMA}RequiredModel"):
+            model.remove(required)
+    return notes
+
+
+def _older(model: Model, models: Sequence[Model]) -> list[str]:
+    """A note for each model that is needed in a newer version than the one given."""
+    given = {uri: other.version for other in models for uri in other.uris}
+    return [
+        f"{model.path.name} asks for {uri} {version}, and {given[uri]} is loaded: newer nodes may be missing"
+        for uri, version in model.needs.items()
+        if _numbers(given[uri]) < _numbers(version)
+    ]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]
+
+
+@contextmanager
+def _heard() -> Generator[list[str]]:
+    """What asyncua's importer and parser warn of while the context is open."""
+    heard = _Warnings()
+    logs = [logging.getLogger(f"asyncua.common.{name}") for name in ("xmlimporter", "xmlparser")]
+    were = [log.propagate for log in logs]
+    for log in logs:
+        log.addHandler(heard)
+        log.propagate = False
+    try:
+        yield heard.lines
+    finally:
+        for log, was in zip(logs, were, strict=True):
+            log.removeHandler(heard)
+            log.propagate = was
+
+
+class _Warnings(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
@@ -101,36 +195,19 @@ class _Warnings(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-async def load(server: "Server", paths: Sequence[Path]) -> dict[str, int]:
-    """Import the files; gives the number of nodes by model URI. Raises ToolFault, with the node or element at fault."""
-    counts: dict[str, int] = {}
-    for model in in_order([examine(path) for path in paths]):
-        heard = _Warnings()
-        log = logging.getLogger("asyncua.common.xmlimporter")
-        log.addHandler(heard)
-        was, log.propagate = log.propagate, False
-        try:
-            nodes: list[Any] = await server.import_xml(str(model.path))
-        except Exception as fault:  # asyncua raises whatever its parser stumbles over
-            raise ToolFault(_explained(model, fault, heard.lines)) from fault
-        finally:
-            log.removeHandler(heard)
-            log.propagate = was
-        counts[model.uris[0] if model.uris else model.path.name] = len(nodes)
-    return counts
-
-
 def _explained(model: Model, fault: Exception, heard: Sequence[str]) -> str:
-    """Why asyncua did not import the file: what it said last, the node it was at, what a model asks for."""
-    missing = [line for line in heard if line.startswith("Model is missing")]
-    if missing:
-        return (
-            f"{model.path.name} was not loaded: it asks for a newer version of a model than is loaded. "
-            f"{'; '.join(missing)}. Name NodeSet files of matching versions."
-        )
+    """Why asyncua did not import the file: what it said, and the node it was at."""
     where = next((line for line in reversed(heard) if "failure adding node" in line), "")
-    at = f" It stopped at: {where.removeprefix('failure adding node ')[:400]}." if where else ""
+    found = re.search(r"nodeid:NodeId\(Identifier='?(.*?)'?, NamespaceIndex=", where)
+    node = next((n for n in model.root if found and n.get("NodeId", "").endswith(f"={found[1]}")), None)
+    at = f" It stopped at the node {_named(node)}." if node is not None else ""
     return (
-        f"{model.path.name} was not loaded: asyncua cannot import it ({type(fault).__name__}: {str(fault)[:200]}).{at} "
-        "Mend or leave out that node, or ask the model's author for a NodeSet of UA 1.05."
+        f"{model.path.name} was not loaded: asyncua cannot import it ({type(fault).__name__}: {str(fault)[:300]}).{at} "
+        "Mend or leave out that node, or name a further file that holds what it refers to."
     )
+
+
+def _named(node: Xml.Element) -> str:
+    """A node of a file: id, browse name, and the parent it asks for."""
+    parent = node.get("ParentNodeId")
+    return f"{node.get('NodeId')} ({node.get('BrowseName')}{f', parent {parent}' if parent else ''})"

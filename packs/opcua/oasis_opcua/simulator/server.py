@@ -37,8 +37,8 @@ class Limits:
     call: int = 5
     history: int = 4
     monitored: int = 50
-    references: int = 60
-    continuations: int = 4
+    references: int = 40
+    continuations: int = 1
 
 
 @dataclass(slots=True)

@@ -40,8 +40,9 @@ async def packaging_line(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Sta
     port = PORT if options.get("fixed_ports") else 0
     nodesets = _paths(options.get("nodeset"))
     async with running_line(big=bool(options.get("big")), nodesets=nodesets, faults=faults, port=port) as line:
-        loaded = "".join(f", {count} nodes of {uri}" for uri, count in line.loaded.items())
-        words = f"a belt, a sealer, a checkweigher, methods, history and events{loaded}"
+        loaded = "".join(f", {count} nodes of {uri}" for uri, count in line.loaded.nodes.items())
+        notes = "".join(f"\nNodeSet: {note}" for note in line.loaded.notes)
+        words = f"a belt, a sealer, a checkweigher, methods, history and events{loaded}{notes}"
         secure = (
             f"the same with security; user {USER}, password {PASSWORD}. Its certificate is {line.certificate}: "
             f"copy it to {keys.trusted()} to trust it"
