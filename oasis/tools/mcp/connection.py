@@ -7,7 +7,7 @@ Requests may come from any task.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from oasis import __version__
 from oasis.errors import ToolFault
+from oasis.tools.mcp import faults
 from oasis.tools.mcp.allowance import Allowance
 from oasis.tools.mcp.counted import Counted
 from oasis.tools.mcp.offers import Listed
@@ -45,11 +46,14 @@ class _Forgotten(ToolFault):
 
 
 class Connection:
-    """A server that is running, or was: a call to one that is gone starts it again, once."""
+    """A server that is running, or was: a call to one that is gone starts it again, once.
+
+    `listed` is its last list of tools, None until it gave one.
+    """
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.listed: list[Listed] = []
+        self.listed: list[Listed] | None = None
         self._session: ClientSession | None = None
         self._task: asyncio.Task[None] | None = None
         self._scope = anyio.CancelScope()
@@ -179,7 +183,7 @@ class Connection:
             with self._scope:
                 await self._live_through(ready)
         except Exception as error:
-            self._why.append(_words(error))
+            self._why.append(faults.words(error))
             if not ready.done():
                 ready.set_exception(ToolFault(self._no_start(error)))
         finally:
@@ -230,7 +234,7 @@ class Connection:
         name = self.server.name
         if isinstance(error, TimeoutError):
             return f"MCP server {name} did not start within {self.server.start_s:g} s ({self.server.place})."
-        why = self._why[0] if self._why and _is_closed(error) else _words(error)
+        why = self._why[0] if self._why and faults.is_closed(error) else faults.words(error)
         return f"MCP server {name} did not start ({self.server.place}): {plain(why, _MAX_FAULT_CHARS)}."
 
     async def _serve(self, session: ClientSession) -> None:
@@ -288,26 +292,3 @@ async def _tools(session: ClientSession) -> AsyncIterator[Listed]:
         cursor = page.next_cursor
         if not cursor:
             return
-
-
-def _leaf(error: BaseException) -> BaseException:
-    """The first fault inside the groups that task groups make."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return error
-
-
-def _is_closed(error: BaseException) -> bool:
-    leaf = _leaf(error)
-    return isinstance(leaf, MCPError) and leaf.code == types.CONNECTION_CLOSED
-
-
-def _words(error: BaseException) -> str:
-    leaf = _leaf(error)
-    if isinstance(leaf, FileNotFoundError):
-        return "there is no such program"
-    if isinstance(leaf, OSError) and leaf.strerror:
-        return leaf.strerror
-    if isinstance(leaf, ValidationError):
-        return "its answer is not what the protocol says"
-    return str(leaf) or type(leaf).__name__

@@ -18,7 +18,8 @@ from oasis.core.tool import Outcome
 from oasis.errors import ToolFault
 from oasis.tools.mcp import stdio
 from oasis.tools.mcp.server import Server
-from oasis.tools.mcp.servers import Mcp, connected
+from oasis.tools.mcp.servers import connected
+from oasis.tools.mcp.toolset import Mcp
 
 ROOT = Path(__file__).parents[3]
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}

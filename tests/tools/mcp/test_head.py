@@ -14,7 +14,7 @@ from oasis.core.prefix import Prefix
 from oasis.core.tool import Tool
 from oasis.models.scripted import ScriptedModel, reply
 from oasis.models.scripted import call as written
-from oasis.tools.mcp.servers import Mcp
+from oasis.tools.mcp.toolset import Mcp
 from oasis.tools.registry import Registry
 from tests.agent.harness import NOW, allow_everything
 from tests.tools.conftest import Project
@@ -113,7 +113,7 @@ async def test_a_session_goes_on_over_a_death_a_changed_list_and_a_resume_withou
         session, _ = Session.resume(session.path, again)
         with session:
             specs = session.transcript.prefix.tools
-            registry = Registry((*project.registry.tools, *mcp.kept(specs, others)))
+            registry = Registry((*project.registry.tools, *mcp.keep(specs, others)))
             assert registry.specs == specs
             await agent(session, again, registry, mcp).turn([User("more")])
         last = [item for item in session.transcript.items if isinstance(item, ToolOutput)][-1]

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from oasis.core.items import Status
 from oasis.tools.mcp.server import Server
-from oasis.tools.mcp.servers import Standing, connected
+from oasis.tools.mcp.servers import connected
+from oasis.tools.mcp.toolset import Standing
 from tests.tools.mcp.conftest import Raw, call, make_raw, opened
 
 
 async def test_without_servers_nothing_is_imported(tmp_path: Path):
     code = (
-        "import asyncio, sys\nfrom pathlib import Path\nfrom oasis.tools.mcp.servers import Standing, connected\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom oasis.tools.mcp.servers import connected\n"
         "async def main():\n"
         "    async with connected((), Path('.')) as mcp:\n"
         "        print(mcp.tools, mcp.said, mcp.news(), 'mcp' in sys.modules)\n"
@@ -159,8 +160,11 @@ async def test_a_resumed_session_keeps_its_specs_and_its_calls_go_to_the_server(
         specs = [tool.spec for tool in mcp.tools]
     raw.lists({"name": "echo", "description": "Was changed.", "inputSchema": {"type": "object"}}, "more")
     async with opened([raw.server()], tmp_path) as mcp:
-        kept = mcp.kept(specs, others=())
+        kept = mcp.keep(specs, others=())
         assert [tool.spec for tool in kept] == specs
+        assert mcp.tools == kept
+        assert "(new: plc_more; changed: plc_echo)" in (mcp.news() or "")
+        assert mcp.news() is None
         assert (await kept[0].run({"text": "again"})).text.startswith("echo: again")
 
 
@@ -170,9 +174,12 @@ async def test_a_resumed_session_keeps_the_specs_of_a_server_that_is_gone(raw: R
         specs = [tool.spec for tool in mcp.tools]
     async with opened([raw.server("exit")], tmp_path) as mcp:
         assert mcp.tools == ()
-        mcp_kept = mcp.kept([*specs], others=())
-        assert [tool.spec for tool in mcp_kept] == specs
-        mcp.tools = mcp_kept
+        assert [tool.spec for tool in mcp.keep(specs, others=())] == specs
+        assert mcp.news() == (
+            "Not connected in this run: other_echo. A call to one of them gives an error.\n"
+            "The MCP server plc does not run now. A call to one of its tools tries to start it."
+        )
+        assert mcp.news() is None
         gone, down = await call(mcp, "other_echo"), await call(mcp, "plc_echo")
     assert gone.text.startswith("other_echo is not there in this run: the MCP server or pack that it came from is not")
     assert down.text.startswith("MCP server plc did not start")
@@ -184,7 +191,7 @@ async def test_a_resumed_sessions_tool_that_is_gone_from_its_server_gives_an_err
         specs = [tool.spec for tool in mcp.tools]
     raw.lists("more")
     async with opened([raw.server()], tmp_path) as mcp:
-        mcp.tools = mcp.kept(specs, others=())
+        mcp.keep(specs, others=())
         outcome = await call(mcp, "plc_echo")
     assert outcome.text == "The MCP server plc has no tool plc_echo any more.\n[error]"
     assert raw.lines("calls") == []
@@ -192,4 +199,4 @@ async def test_a_resumed_sessions_tool_that_is_gone_from_its_server_gives_an_err
 
 async def test_tools_of_others_are_not_kept_twice(raw: Raw, tmp_path: Path):
     async with opened([raw.server()], tmp_path) as mcp:
-        assert mcp.kept([tool.spec for tool in mcp.tools], others={"plc_echo"}) == ()
+        assert mcp.keep([tool.spec for tool in mcp.tools], others={"plc_echo"}) == ()
