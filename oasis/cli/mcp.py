@@ -11,6 +11,7 @@ from oasis.cli.options import AsJson, Project, settings_for
 if TYPE_CHECKING:
     from oasis.core.tool import Tool
     from oasis.tools.mcp.server import Server
+    from oasis.tools.mcp.toolset import Standing
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, help="MCP servers: what is set, and whether it works.")
 
@@ -66,30 +67,30 @@ def test(
 
 
 async def _test(servers: "list[Server]", as_json: bool) -> int:
-    """Show every tool; how many things were left out."""
+    """Show every server and its tools; how many things were left out."""
     from oasis.agent.folders import spill_folder
     from oasis.tools.mcp.servers import connected
     from oasis.ui.clean import clean
 
     async with connected(servers, spill_folder()) as mcp:
-        for server in servers:
-            tools = [tool for tool in mcp.tools if tool.spec.name.partition("_")[0] == server.prefix]
-            _show(server, tools, as_json)
+        for standing in mcp.standing():
+            _show(standing, [tool for tool in mcp.tools if tool.spec.name in standing.tools], as_json)
         for said in mcp.said:
             typer.echo(clean(said), err=True)
         return len(mcp.said)
 
 
-def _show(server: "Server", tools: "list[Tool]", as_json: bool) -> None:
+def _show(server: "Standing", tools: "list[Tool]", as_json: bool) -> None:
     chars = sum(len(tool.spec.wire.decode()) for tool in tools)
     if as_json:
-        typer.echo(json_text.dumps({"name": server.name, "chars": chars, "tools": [_row(tool) for tool in tools]}))
+        row = {"name": server.name, "is_running": server.is_running, "chars": chars}
+        typer.echo(json_text.dumps({**row, "tools": [_row(tool) for tool in tools]}))
         return
-    if not tools:
-        typer.echo(f"{server.name}: no tools")
-    else:
+    if tools:
         cost = f"{chars:,} characters of every prompt, about {round(chars / _CHARS_A_TOKEN):,} tokens"
         typer.echo(f"{server.name}: {len(tools)} tool{'s' * (len(tools) != 1)}, {cost}")
+    else:
+        typer.echo(f"{server.name}: {'no tools' if server.is_running else 'does not run'}")
     for tool in tools:
         typer.echo(f"  {tool.spec.name}  ({tool.risk.value})  {tool.spec.description[:80]}".rstrip())
 

@@ -46,7 +46,11 @@ def test_a_server_that_works_is_shown_as_the_model_sees_it(is_set: Raw):
 def test_a_server_that_is_down_is_said_and_the_exit_code_tells(is_set: Raw):
     result = CliRunner().invoke(app, ["test", "--json"])
     assert result.exit_code == 1
-    assert [json.loads(line)["name"] for line in result.stdout.splitlines()] == ["down", "plc"]
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["name"], row["is_running"], len(row["tools"])) for row in rows] == [
+        ("down", False, 0),
+        ("plc", True, 1),
+    ]
     assert "MCP server down did not start (/no/such/program): there is no such program." in result.stderr
 
 
