@@ -207,17 +207,20 @@ def packed(value: Value | None) -> Any:
 
 def unpacked(value: Any) -> Value | None:
     """The inverse of `packed`. Raises AuditFault for what is no value."""
-    match value:
-        case {"hex": str(digits)}:
-            return bytes.fromhex(digits)
-        case {"float": str(text)}:
-            return float(text)
-        case bool() | int() | float() | str() | None:
-            return value
-        case _:
-            raise AuditFault(
-                f"The audit holds {str(value)[:60]!r} where a value is to be; `oasis plant audit verify` it."
-            )
+    try:
+        match value:
+            case {"hex": str(digits)}:
+                return bytes.fromhex(digits)
+            case {"float": str(text)}:
+                return float(text)
+            case bool() | int() | float() | str() | None:
+                return value
+            case _:
+                raise ValueError
+    except ValueError:
+        raise AuditFault(
+            f"The audit holds {str(value)[:60]!r} where a value is to be: it was edited. Verify it, and keep it."
+        ) from None
 
 
 def _process() -> dict[str, Any]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from oasis.core.chain import Record
-from oasis.plant.audit import unpacked
+from oasis.plant.audit import packed, unpacked
 from oasis.plant.driver import Effect
 from oasis.plant.limits import change
+from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
 from oasis.plant.values import Value
 
@@ -49,6 +50,32 @@ class KeptWrite:
         return (self.url, self.address) == (tag.url, tag.point.address)
 
 
+def recorded(plan: Plan, site_digest: str) -> dict[str, object]:
+    """The plan as its audit line has it."""
+    tag, form = plan.tag, plan.tag.point.form
+    return {
+        "token": plan.token,
+        "tag": tag.name,
+        "url": tag.url,
+        "address": tag.point.address,
+        "type": form.type,
+        "order": form.order,
+        "scale": form.scale,
+        "offset": form.offset,
+        "unit": form.unit,
+        "before": packed(plan.before.value),
+        "before_raw": plan.before.raw,
+        "after": packed(plan.after),
+        "wire": plan.frame.wire.hex(),
+        "frame": plan.frame.words,
+        "identity": plan.identity,
+        "limits": tag.limits,
+        "why": plan.why,
+        "notes": list(plan.notes),
+        "site": site_digest,
+    }
+
+
 def writes_of(records: Iterable[Record]) -> list[KeptWrite]:
     """The planned writes in order. Raises AuditFault for values that are none."""
     kept: dict[str, KeptWrite] = {}
@@ -84,6 +111,11 @@ def _follow(write: KeptWrite, record: Record) -> None:
             write.read_back = unpacked(record.get("value"))
         case _:
             return
+
+
+def sent_to(writes: Iterable[KeptWrite], tag: Tag) -> int:
+    """How many writes to the tag may have reached the device."""
+    return sum(write.is_sent and write.is_of(tag) for write in writes)
 
 
 def changed_within_a_minute(writes: Sequence[KeptWrite], tag: Tag, now: datetime) -> tuple[float, datetime | None]:

@@ -12,9 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 from oasis.errors import ConfigError, OasisError
 from oasis.plant.driver import Driver
 from oasis.plant.site import Site, Tag
+from oasis.plant.site_findings import Finding, Seen
 from oasis.plant.site_lines import Path as Keys
 from oasis.plant.site_lines import lines_of
-from oasis.plant.site_tags import Finding, Seen, tag_of
+from oasis.plant.site_tags import tag_of
 from oasis.plant.values import spelled
 
 MOST_BYTES = 1 << 20

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from oasis.errors import AuditFault, OasisError, WriteRefused
 from oasis.plant.audit import Audit, packed
-from oasis.plant.audit_writes import KeptWrite, changed_within_a_minute, writes_of
+from oasis.plant.audit_writes import KeptWrite, changed_within_a_minute, recorded, sent_to, writes_of
 from oasis.plant.driver import Driver, Effect, Sent
 from oasis.plant.limits import beyond_limits, beyond_step, canonical, change, same
 from oasis.plant.locks import endpoint_held
 from oasis.plant.plan import Plan, approve
+from oasis.plant.readings import has_moved, one_reading, value_before
 from oasis.plant.sending import send_once
 from oasis.plant.site import Site, Tag
 from oasis.plant.site_file import changed
-from oasis.plant.site_tags import near
+from oasis.plant.site_findings import near
 from oasis.plant.values import Reading, Value, spelled
 from oasis.plant.written import Written, notes_of, words_of
 
@@ -50,6 +51,7 @@ class Writer:
         self._locks = locks or audit.path.parent / "locks"
         self._plans: dict[str, Plan] = {}
         self._void: dict[str, str] = {}
+        self._sent_before: dict[str, int] = {}
         self._wrote: dict[str, None] = {}
 
     @property
@@ -124,7 +126,7 @@ class Writer:
     async def _planned(self, tag: Tag, after: Value, why: str = "") -> Plan:
         driver = self._connect(tag.url)
         identity = await self._identity(driver, tag)
-        before = await _read(driver, tag)
+        before = await value_before(driver, tag)
         writes = writes_of(self.audit.records())
         if why != SAFE:
             _check_step(tag, before.value, after)
@@ -133,8 +135,9 @@ class Writer:
         token = _token({write.token for write in writes})
         notes = notes_of(writes, tag, before)
         plan = Plan(token, tag, before, after, frame, identity, self._clock(), why, notes)
-        self.audit.add("plan", **_recorded(plan, self.site.digest))
+        self.audit.add("plan", **recorded(plan, self.site.digest))
         self._plans[token] = plan
+        self._sent_before[token] = sent_to(writes, tag)
         return plan
 
     def _tag(self, name: str) -> Tag:
@@ -205,7 +208,10 @@ class Writer:
         return plan
 
     async def _check_unmoved(self, driver: Driver, plan: Plan) -> None:
-        """Raise WriteRefused unless site file, device, value and rate are still as the plan had them."""
+        """Raise WriteRefused unless site file, device and value are still as the plan had them.
+
+        The rate holds too, since whatever was sent to the tag in between voids the plan.
+        """
         self._check_site()
         tag = plan.tag
         said = await self._identity(driver, tag)
@@ -214,14 +220,16 @@ class Writer:
                 f"The device at {tag.url} was {spelled(plan.identity)} when the write was planned and is "
                 f"{spelled(said)} now; nothing was sent. Find out which device is connected, then plan the write again."
             )
-        now = await _read(driver, tag)
-        if _has_moved(plan.before, now):
+        now = await value_before(driver, tag)
+        if has_moved(plan.before, now):
             raise WriteRefused(
                 f"{tag.name} was {spelled(plan.before.value)} when the write was planned and is {spelled(now.value)} "
                 "now: something else changes it. Nothing was sent. Plan the write again."
             )
-        if plan.why != SAFE:
-            self._check_rate(writes_of(self.audit.records()), tag, plan.before.value, plan.after)
+        if sent_to(writes_of(self.audit.records()), tag) != self._sent_before[plan.token]:
+            raise WriteRefused(
+                f"Another session wrote {tag.name} since this was planned; nothing was sent. Plan the write again."
+            )
 
     def _note_sending(self, plan: Plan) -> None:
         """From here on the tag counts as written, and what was planned for it before is void."""
@@ -259,7 +267,7 @@ class Writer:
                 sent.effect, f"Not sent: {plan.title}. {sent.words}", plan.before.value, plan.after, None, plan
             )
         try:
-            reading = await _one(driver, plan.tag)
+            reading = await one_reading(driver, plan.tag)
         except OasisError as fault:
             reading = Reading(plan.tag.point, None, str(fault))
         self.audit.add(
@@ -274,67 +282,12 @@ class Writer:
         return Written(sent.effect, words_of(plan, sent, reading), plan.before.value, plan.after, reading.value, plan)
 
 
-async def _one(driver: Driver, tag: Tag) -> Reading:
-    """The tag's one reading. Raises WriteRefused where there are several."""
-    readings = await driver.read([tag.point])
-    if len(readings) != 1:
-        raise WriteRefused(
-            f"{tag.name} is {len(readings)} values ({tag.point.address}), and a tag to write is one. Nothing was sent. "
-            "Give each its own tag in the site file."
-        )
-    return readings[0]
-
-
-async def _read(driver: Driver, tag: Tag) -> Reading:
-    """The tag's value before a write. Raises WriteRefused where there is none."""
-    reading = await _one(driver, tag)
-    if not reading.is_good:
-        raise WriteRefused(
-            f"{tag.name} cannot be read ({reading.status}), so neither the change nor its outcome could be checked. "
-            "Nothing was sent."
-        )
-    return reading
-
-
 def _check_step(tag: Tag, before: Value | None, after: Value) -> None:
     if why := beyond_step(tag, before, after):
         raise WriteRefused(f"{tag.name} may not be written to {spelled(after)} at once: {why}. Nothing was sent.")
-
-
-def _has_moved(then: Reading, now: Reading) -> bool:
-    """Is the value another? To the last bit: what is written by this session alone does not move by itself."""
-    if then.raw and now.raw:
-        return then.raw != now.raw
-    return then.value != now.value
 
 
 def _token(used: set[str]) -> str:
     while (token := secrets.token_hex(4)) in used:
         pass
     return token
-
-
-def _recorded(plan: Plan, site_digest: str) -> dict[str, object]:
-    """The plan as its audit line has it."""
-    tag, form = plan.tag, plan.tag.point.form
-    return {
-        "token": plan.token,
-        "tag": tag.name,
-        "url": tag.url,
-        "address": tag.point.address,
-        "type": form.type,
-        "order": form.order,
-        "scale": form.scale,
-        "offset": form.offset,
-        "unit": form.unit,
-        "before": packed(plan.before.value),
-        "before_raw": plan.before.raw,
-        "after": packed(plan.after),
-        "wire": plan.frame.wire.hex(),
-        "frame": plan.frame.words,
-        "identity": plan.identity,
-        "limits": tag.limits,
-        "why": plan.why,
-        "notes": list(plan.notes),
-        "site": site_digest,
-    }

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oasis_modbus.driver import ModbusDriver
 
 from oasis.errors import ConfigError, ToolFault
 from oasis.plant.site_file import MOST_BYTES, Finding, changed, check, load
@@ -115,6 +116,34 @@ def test_all_faults_are_said_at_once(tmp_path: Path):
         load(tmp_path / "plant.toml", driver)
 
 
+@pytest.mark.parametrize(
+    ("address", "more", "said"),
+    [
+        ("holding 0", 'type = "flaot32"\n', "Did you mean float32"),
+        ("holding 0", 'type = "float32"\norder = "ABDC"\n', "ABDC"),
+        ("coil 0", 'type = "uint16"\n', 'coil 0 is "bool": leave it out'),
+        ("holding 0 uint16", 'type = "int16"\n', "leave it out"),
+        ("holdin 0", "", "Did you mean holding"),
+        ("holding 70000", "", "the last wire address"),
+        ("holding 0-15 string", 'write = true\nvalues = ["a"]\nscale = 2\n', "`scale` is for numbers"),
+        ("holding 0 x0.1", "scale = 0.2\n", "the address says 0.1"),
+    ],
+)
+def test_a_pack_s_own_words_explain_what_its_items_cannot_be(tmp_path: Path, address: str, more: str, said: str):
+    path = tmp_path / "plant.toml"
+    head = HEAD.replace("mem://e", "modbus://127.0.0.1:502/1")
+    path.write_text(f'{head}[tags.t]\nendpoint = "e"\naddress = "{address}"\n{more}', encoding="utf-8")
+    assert [said in finding.text for finding in check(path, ModbusDriver)] == [True], check(path, ModbusDriver)
+
+
+def test_type_and_order_are_taken_as_the_pack_spells_them(tmp_path: Path):
+    path = tmp_path / "plant.toml"
+    head = HEAD.replace("mem://e", "modbus://127.0.0.1:502/1")
+    tag = '[tags.t]\nendpoint = "e"\naddress = "hr 4"\ntype = "float"\norder = "CDAB"\nscale = 2\n'
+    path.write_text(head + tag, encoding="utf-8")
+    assert load(path, ModbusDriver).tags["t"].point == Point("holding 4", Form("float32", "CDAB", 2.0), "t")
+
+
 def test_a_byte_order_mark_and_crlf_change_neither_meaning_nor_lines(tmp_path: Path):
     text = (HEAD + TAG + "uint = 1\n").replace("\n", "\r\n")
     assert faults(tmp_path, b"\xef\xbb\xbf" + text.encode())[0][0] == 8
@@ -133,7 +162,16 @@ def test_a_list_over_several_lines_does_not_shift_what_follows(tmp_path: Path):
     assert [line for line, _ in faults(tmp_path, text)] == [14]
 
 
-@pytest.mark.parametrize("kind", ["folder", "link", "missing", "huge", "nul"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "folder",
+        pytest.param("link", marks=pytest.mark.skipif(os.name == "nt", reason="links need rights there")),
+        "missing",
+        "huge",
+        "nul",
+    ],
+)
 def test_what_is_no_plain_file_is_refused_in_words(tmp_path: Path, kind: str):
     path = tmp_path / "plant.toml"
     match kind:

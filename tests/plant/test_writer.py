@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from oasis.errors import AuditFault, ToolFault, WriteRefused
+from oasis.plant.audit import read_records
 from oasis.plant.audit_writes import writes_of
 from oasis.plant.driver import Effect
 from oasis.plant.plan import ApprovedWrite
@@ -97,14 +98,29 @@ async def test_the_rate_counts_writes_of_other_sessions(desk: Desk, memory: Memo
     assert len(memory.writes) == 1
 
 
-async def test_the_rate_counts_what_was_sent_between_plan_and_approval(desk: Desk, memory: Memory, tmp_path: Path):
-    plan = await desk.writer.plan("set_point", 78)
-    other = memory_desk(tmp_path, memory, "s2")
-    await other.write("set_point", 78)
-    memory.cells["sp"] = 700
-    with pytest.raises(WriteRefused, match="within the last minute"):
+async def test_a_write_by_another_session_voids_a_plan_even_if_the_value_is_as_before(
+    desk: Desk, memory: Memory, tmp_path: Path
+):
+    plan = await desk.writer.plan("flow", 20)
+    memory.effect = Effect.UNKNOWN
+    await memory_desk(tmp_path, memory, "s2").write("flow", 30)
+    with pytest.raises(WriteRefused, match="Another session wrote flow since this was planned"):
         await desk.writer.carry_out(plan.token, "Ada")
-    assert len(memory.writes) == 1
+    assert memory.writes == [("flow", 30.0)]
+    assert "is UNKNOWN" in (await desk.writer.plan("flow", 20)).body
+
+
+async def test_the_line_that_says_what_is_sent_is_on_disk_before_anything_is(tmp_path: Path, memory: Memory):
+    on_disk: list[str] = []
+
+    class Looking(MemoryDriver):
+        async def write(self, approved: ApprovedWrite):
+            on_disk.extend(record["kind"] for record in read_records(desk.path))
+            return await super().write(approved)
+
+    desk = Desk(tmp_path, lambda url: Looking(memory, url), MEMORY_SITE)
+    await desk.write("flow", 20)
+    assert on_disk == ["session", "plan", "approval", "sending"]
 
 
 async def test_a_write_that_ended_unknown_counts_for_the_rate(desk: Desk, memory: Memory):

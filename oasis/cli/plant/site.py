@@ -12,7 +12,7 @@ import typer
 from oasis.cli.plant.options import AsJson, prints_json
 
 if TYPE_CHECKING:
-    from oasis.plant.site_tags import Finding
+    from oasis.plant.site_findings import Finding
     from oasis.plant.values import Point
 
 app = typer.Typer(

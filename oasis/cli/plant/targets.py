@@ -67,7 +67,7 @@ def needs_site(site: "Site | None") -> "Site":
 
 
 def _no_tag(text: str, site: "Site | None") -> str:
-    from oasis.plant.site_tags import near
+    from oasis.plant.site_findings import near
 
     if site is None:
         return f"{text[:60]!r} is no URL, and without --site FILE there are no tags. Give a URL first, then items."
