@@ -2,6 +2,7 @@
 
 import difflib
 import json as json_text
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,17 +87,23 @@ def _tell(lab: "Lab", site: Path | None, as_json: bool) -> None:
         ]
         typer.echo(json_text.dumps({"devices": rows, "absent": lab.absent, "site": str(site) if site else None}))
         return
-    width = max((len(device.station.url) for device in lab.devices), default=0)
-    for device in lab.devices:
-        typer.echo(f"{device.station.url:{width}}  {device.station.name}: {device.station.words}")
+    urls = [_quoted(device.station.url) for device in lab.devices]
+    width = max((len(url) for url in urls), default=0)
+    for url, device in zip(urls, lab.devices, strict=True):
+        typer.echo(f"{url:{width}}  {device.station.name}: {device.station.words}")
     for line in lab.absent:
         typer.echo(line)
     first = next((device.station.url for device in lab.devices if device.station.url), None)
     if first:
-        typer.echo(f"\nTry: oasis plant scan '{first}'")
+        typer.echo(f"\nTry: oasis plant scan {_quoted(first)}")
     if site is not None:
         typer.echo(f"The site file {site} names its tags: oasis plant site check {site}")
     typer.echo("Ctrl-C ends the lab.")
+
+
+def _quoted(url: str) -> str:
+    """The URL as a shell takes it for one word; double quotes serve every shell."""
+    return f'"{url}"' if re.search(r"[?&;*]", url) else url
 
 
 def _extra(arguments: list[str]) -> dict[str, str | bool]:

@@ -1,16 +1,17 @@
 """The lab: every installed pack's simulated devices, started together and ended together."""
 
-import importlib.util
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any
 
 from oasis.errors import ConfigError, OasisError
+from oasis.packs import GROUP
 from oasis.plant.pack import Pack, Station
 
-KNOWN = {"modbus": "oasis_modbus", "opcua": "oasis_opcua", "ethercat": "oasis_ethercat"}
-"""Packs that are part of Oasis, and their packages; each is installed as an extra of its name."""
+KNOWN = ("modbus", "opcua", "ethercat")
+"""Packs that are part of Oasis; the libraries of each are installed as an extra of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ async def running(
     given = dict(options) | dict(extra or {})
     asked: set[str] = set()
     devices: list[Device] = []
-    absent = [f"{name}: {why}" for name, why in not_installed(packs).items()]
+    absent = [f"{name}: {why}" for name, why in not_installed().items()]
     async with AsyncExitStack() as stack:
         for name, pack in packs.items():
             watched = _Watched(given | ({"faults": by_pack[name]} if by_pack.get(name) else {}))
@@ -72,7 +73,10 @@ async def running(
                     stations = await stack.enter_async_context(simulate(watched))
                 except ConfigError:
                     raise
-                except (OasisError, ImportError, OSError) as fault:
+                except ImportError as fault:
+                    absent.append(f"{name}: not started, a library is missing ({fault}). {_how_to(name)}")
+                    continue
+                except (OasisError, OSError) as fault:
                     absent.append(f"{name}: not started. {fault}")
                     continue
                 devices.extend(Device(name, station) for station in stations)
@@ -85,13 +89,14 @@ async def running(
         yield Lab(tuple(devices), tuple(absent))
 
 
-def not_installed(packs: Mapping[str, Pack]) -> dict[str, str]:
-    """Oasis' own packs that are not among `packs`, and how to install them."""
-    return {
-        name: f"not installed. pip install 'oasis-agent[{name}]'"
-        for name, package in KNOWN.items()
-        if name not in packs or importlib.util.find_spec(package) is None
-    }
+def not_installed() -> dict[str, str]:
+    """Oasis' own packs that are not installed, and how to install them."""
+    there = {entry.name for entry in entry_points(group=GROUP)}
+    return {name: f"not installed. {_how_to(name)}" for name in KNOWN if name not in there}
+
+
+def _how_to(name: str) -> str:
+    return f"pip install 'oasis-agent[{name}]'"
 
 
 def _faults_by_pack(packs: Mapping[str, Pack], faults: Sequence[str]) -> dict[str, list[str]]:

@@ -97,6 +97,13 @@ def test_what_does_not_read_stands_beside_what_does_and_exits_3(lab: Place):
     assert (table.code, "0x02" in table.out) == (3, True)
 
 
+def test_a_device_that_is_away_does_not_hide_the_others(lab: Place):
+    done = plant("read", "modbus://127.0.0.1:1/1", "holding 0", f"{lab.url}/1", "holding 0")
+    away, there = done.json["readings"]
+    assert (done.code, away["value"], there["value"]) == (3, None, 820)
+    assert "127.0.0.1:1" in away["status"]
+
+
 def test_a_table_names_where_each_value_was(lab: Place):
     out = plant("read", "--site", lab.site, "water", "--table").out
     row = next(line for line in out.splitlines() if line.startswith("water"))

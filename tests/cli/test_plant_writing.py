@@ -80,6 +80,16 @@ def test_a_lost_reply_is_unknown_exits_4_and_is_not_sent_again(lab: Place):
     assert lab.run.witness.counts == {(2, "holding", 1): 1}
 
 
+def test_a_device_that_says_it_is_another_one_is_not_written(lab: Place):
+    lab.site.write_text(lab.site.read_text().replace("[tags.set_point]", "[tags.set_point]\nunattended = true"))
+    lab.run.faults.switch_on("identity", 1)
+    done = plant("write", "set_point", 80, "--site", lab.site, "--yes")
+    assert done.code == 1
+    assert 'says it is "vendor' in done.error
+    assert "BK-300" in done.error
+    assert lab.run.witness.writes == []
+
+
 def test_the_report_has_as_found_and_as_left_in_each_form(lab: Place):
     for value in (25, 40):
         plant("write", "pump_2_speed", value, "--site", lab.site, "--yes")

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from oasis_modbus.simulator import stations
 from oasis_modbus.simulator.stations import boiler
 
 from oasis.errors import ConfigError, ToolFault
-from oasis.lab.lab import KNOWN, running
+from oasis.lab import lab as lab_file
+from oasis.lab.lab import running
 from oasis.lab.site import sample, write_new
 from oasis.plant.pack import Pack, Simulator, Station
 
@@ -38,6 +40,13 @@ async def unable(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, ..
     yield ()
 
 
+@asynccontextmanager
+async def without_library(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, ...], None]:
+    if options:
+        raise ModuleNotFoundError("No module named 'asyncua'")
+    yield ()
+
+
 async def test_the_boiler_answers_while_the_lab_runs_and_not_after():
     async with running({"modbus": MODBUS}, STILL) as lab:
         url = lab.devices[0].station.url
@@ -49,13 +58,21 @@ async def test_the_boiler_answers_while_the_lab_runs_and_not_after():
         await asyncio.open_connection("127.0.0.1", port)
 
 
-async def test_packs_that_are_not_there_are_named_with_how_to_install_them():
+async def test_packs_that_are_not_there_are_named_with_how_to_install_them(monkeypatch: pytest.MonkeyPatch):
+    there = [EntryPoint("modbus", "oasis_modbus:PACK", "oasis.packs")]
+    monkeypatch.setattr(lab_file, "entry_points", lambda group: there)
     async with running({"modbus": MODBUS}, STILL) as lab:
-        said = "\n".join(lab.absent)
-    assert {name for name in KNOWN if f"{name}: not installed. pip install 'oasis-agent[{name}]'" in said} == {
-        "opcua",
-        "ethercat",
-    }
+        assert lab.absent == (
+            "opcua: not installed. pip install 'oasis-agent[opcua]'",
+            "ethercat: not installed. pip install 'oasis-agent[ethercat]'",
+        )
+
+
+async def test_a_pack_whose_library_is_missing_is_named_with_how_to_install_it():
+    async with running({"opcua": pack("opcua", without_library), "modbus": MODBUS}, STILL) as lab:
+        said = "opcua: not started, a library is missing (No module named 'asyncua'). pip install 'oasis-agent[opcua]'"
+        assert said in lab.absent
+        assert lab.devices[0].station.name == "boiler"
 
 
 async def test_a_simulator_that_cannot_start_does_not_keep_the_others_away():

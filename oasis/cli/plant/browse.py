@@ -37,12 +37,14 @@ async def _browse(url: str, item: str, depth: int, most: tuple[int, float], as_j
     from oasis.plant.driver import Budget
     from oasis.ui.plant import rows
     from oasis.ui.plant.page import cell, console
+    from oasis.ui.plant.progress import progress
 
     budget = Budget(*most)
     async with connected() as connections:
         driver = connections.open(url)
         tree = Tree(cell(f"{driver.url} {item}".strip(), "bold"))
-        below, stopped = await _level(connections, driver.url, item, depth, budget, tree)
+        async with progress(budget):
+            below, stopped = await _level(connections, driver.url, item, depth, budget, tree)
     if as_json:
         typer.echo(rows.line({"v": rows.VERSION, "url": driver.url, "below": below, "stopped": stopped or None}))
     else:

@@ -12,7 +12,7 @@ def packs(json: AsJson = None) -> None:
     from oasis.ui.plant import rows
 
     found = find_packs()
-    absent = not_installed(found)
+    absent = not_installed()
     if prints_json(json):
         said = [{"name": pack.name, "schemes": list(pack.drivers), "words": pack.words} for pack in found.values()]
         typer.echo(rows.line({"v": rows.VERSION, "packs": said, "absent": absent}))

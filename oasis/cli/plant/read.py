@@ -1,10 +1,15 @@
 """`oasis plant read`: values, once."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from oasis.cli.plant.options import PARTLY, AsJson, Items, SiteFile, prints_json
+
+if TYPE_CHECKING:
+    from oasis.plant.connections import Connections
+    from oasis.plant.values import Point, Reading
 
 
 def read(items: Items = None, site: SiteFile = None, json: AsJson = None) -> None:
@@ -24,21 +29,36 @@ def read(items: Items = None, site: SiteFile = None, json: AsJson = None) -> Non
 async def _read(items: list[str], site: SiteFile, as_json: bool) -> None:
     from oasis.cli.plant.targets import connected, loaded, targets
     from oasis.ui.plant import rows
+    from oasis.ui.plant.page import console
+    from oasis.ui.plant.tables import show_readings
 
     shown: list[dict[str, Any]] = []
     is_good = True
     async with connected() as connections:
-        for url, points in targets(connections, loaded(connections, site), items).items():
-            readings = await connections.open(url).read(points)
+        groups = targets(connections, loaded(connections, site), items)
+        for url, points in groups.items():
+            readings = await _readings(connections, url, points, is_alone=len(groups) == 1)
             is_good = is_good and all(reading.is_good for reading in readings)
             if as_json:
                 shown += [rows.reading(url, reading) for reading in readings]
-                continue
-            from oasis.ui.plant.page import console
-            from oasis.ui.plant.tables import show_readings
-
-            show_readings(console(), url, readings)
+            else:
+                show_readings(console(), url, readings)
     if as_json:
         typer.echo(rows.line({"v": rows.VERSION, "readings": shown}))
     if not is_good:
         raise typer.Exit(PARTLY)
+
+
+async def _readings(
+    connections: "Connections", url: str, points: "Sequence[Point]", is_alone: bool
+) -> "Sequence[Reading]":
+    """The readings; where other endpoints are read too, a fault of this one is the status of its points."""
+    from oasis.errors import ToolFault
+    from oasis.plant.values import Reading
+
+    try:
+        return await connections.open(url).read(points)
+    except ToolFault as fault:
+        if is_alone:
+            raise
+        return [Reading(point, None, str(fault)) for point in points]

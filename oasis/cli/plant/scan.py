@@ -31,11 +31,14 @@ def scan(
 async def _scan(url: str, items: list[str], seconds: float, requests: int, as_json: bool) -> None:
     from oasis.cli.plant.targets import connected
     from oasis.plant.driver import Budget
+    from oasis.ui.plant.progress import progress
 
     async with connected() as connections:
         driver = connections.open(url)
         budget = Budget(requests, seconds)
-        _show(driver.url, await driver.scan(items, budget), budget, as_json)
+        async with progress(budget):
+            done = await driver.scan(items, budget)
+        _show(driver.url, done, budget, as_json)
 
 
 def _show(url: str, done: "Scan", budget: "Budget", as_json: bool) -> None:

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from oasis_modbus.simulator.cells import BIT_TABLES, Cell
 
 
-def site_piece(name: str, url: str, cells: Sequence[Cell], prefix: str = "") -> str:
-    """The endpoint and its tags as TOML. Tags' names begin with `prefix`, since a name stands once in a file."""
+def site_piece(name: str, url: str, cells: Sequence[Cell], identity: str = "", prefix: str = "") -> str:
+    """The endpoint, what it must say it is, and its tags as TOML.
+
+    Tags' names begin with `prefix`, since a name stands once in a file.
+    """
     endpoint = re.sub(r"\W+", "_", name)
-    parts = [f"[endpoints.{endpoint}]\nurl = {json.dumps(url)}\n"]
+    pinned = f"identity = {json.dumps(identity)}\n" if identity else ""
+    parts = [f"[endpoints.{endpoint}]\nurl = {json.dumps(url)}\n{pinned}"]
     parts.extend(_tag(endpoint, cell, prefix) for cell in cells if cell.tag and cell.type != "string")
     return "\n".join(parts)
 

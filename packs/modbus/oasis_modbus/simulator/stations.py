@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from oasis.plant.pack import Station
+from oasis_modbus.identify import spelled_out
 from oasis_modbus.simulator import faults as faulting
 from oasis_modbus.simulator import maps, rtu, tcp
 from oasis_modbus.simulator.bus import Bus
@@ -116,5 +117,6 @@ def _piece(name: str, url: str, unit: Unit, is_faulty: bool) -> str:
     cells = unit.map.cells
     if is_faulty:
         prefix = name.replace(" ", "_").replace("-", "_")
-        return site_piece(name, url, [cell for cell in cells if cell.tag == "set_point"], f"{prefix}_")
-    return site_piece(name, url, cells)
+        cells = tuple(cell for cell in cells if cell.tag == "set_point")
+        return site_piece(name, url, cells, spelled_out(dict(_BOILER_IS)), f"{prefix}_")
+    return site_piece(name, url, cells, spelled_out(dict(unit.identity())))
