@@ -8,14 +8,16 @@ from pathlib import Path
 
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction_policy import CompactAt
-from oasis.agent.folders import audit_folder, protected_folders, sessions_folder, spill_folder
+from oasis.agent.folders import audit_folder, protected_folders, sessions_folder, spill_folder, undo_folder
 from oasis.agent.gate import Asker, commands_ask, reading_is_free
+from oasis.agent.hooks import Hooks
 from oasis.agent.loop import Agent, Limits
 from oasis.agent.notices import changes_notice, first_notice
 from oasis.agent.permissions import Permissions
 from oasis.agent.prompt import assemble
 from oasis.agent.session import Session
 from oasis.agent.sessions import find_session
+from oasis.agent.undo import Undo
 from oasis.core.events import Event
 from oasis.core.items import Notice
 from oasis.core.prefix import Prefix
@@ -131,11 +133,16 @@ def agent(
     limits: Limits | None = None,
     sampling: Sampling | None = None,
     compact_at: CompactAt | None = None,
+    hooks: Hooks | None = None,
 ) -> Agent:
-    """The loop over this session: what is denied first, then what the plant needs, then what the user allows."""
+    """The loop over this session: what is denied first, then what the plant needs, then what the user allows.
+
+    What its tools change in files is kept, so that a session that goes on from it can undo the turn.
+    """
     mine = permissions or Permissions()
     rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
-    calls = CallRunner(box.registry, rules, ask, emit)
+    registry = Registry(Undo(box.workspace, undo_folder() / session.id).watched(box.registry.tools))
+    calls = CallRunner(registry, rules, ask, emit, hooks)
     return Agent(
         model,
         session,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from oasis.agent.gate import Answer, Asker, decide
+from oasis.agent.hooks import Hooks, with_text
 from oasis.agent.session import Session
 from oasis.core.events import CallFinished, CallStarted, Event
 from oasis.core.items import Status, ToolCall, ToolOutput
@@ -24,13 +25,24 @@ class _Checked:
 
 
 class CallRunner:
-    """Runs calls with a registry's tools behind a gate; tells `emit` of each start and end."""
+    """Runs calls with a registry's tools behind a gate; tells `emit` of each start and end.
 
-    def __init__(self, registry: Registry, rules: Sequence[Rule], ask: Asker, emit: Callable[[Event], None]) -> None:
+    `hooks` are the user's: asked after the rules and before a person, and told what a tool gave.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        rules: Sequence[Rule],
+        ask: Asker,
+        emit: Callable[[Event], None],
+        hooks: Hooks | None = None,
+    ) -> None:
         self._registry = registry
         self._rules = rules
         self._ask = ask
         self._emit = emit
+        self.hooks = hooks
 
     async def run(self, session: Session, calls: Sequence[ToolCall]) -> None:
         """Append one output for each call, in call order. Neighbouring READ calls run in parallel.
@@ -74,13 +86,16 @@ class CallRunner:
         checked = await self._check(call)
         if isinstance(checked, Outcome):
             return self._finish(call, checked, 0.0)
-        answer = await self._answer(checked)
+        answer, said = await self._answer(checked)
         if isinstance(answer, Deny):
             return self._finish(call, Outcome(answer.reason, Status.DENIED), 0.0)
         session.start_call(call)
         began = time.perf_counter()
-        outcome = await _guarded(checked, answer)
-        return self._finish(call, outcome, (time.perf_counter() - began) * 1000)
+        outcome = with_text(await _guarded(checked, answer), said)
+        run_ms = (time.perf_counter() - began) * 1000
+        if self.hooks:
+            outcome = await self.hooks.after_tool(checked.tool, call, checked.arguments, checked.preview, outcome)
+        return self._finish(call, outcome, run_ms)
 
     async def _check(self, call: ToolCall) -> _Checked | Outcome:
         found = self._registry.find(call)
@@ -96,14 +111,18 @@ class CallRunner:
         self._emit(CallStarted(call, preview))
         return _Checked(call, tool, arguments, preview)
 
-    async def _answer(self, checked: _Checked) -> Answer:
+    async def _answer(self, checked: _Checked) -> tuple[Answer, str]:
+        """What the rules, the hooks and, where it is asked, a person say; and what a hook adds to the output."""
         decision = decide(self._rules, checked.tool, checked.call, checked.preview)
+        said = ""
+        if self.hooks and not isinstance(decision, Deny):
+            before = await self.hooks.before_tool(checked.tool, checked.call, checked.arguments, checked.preview)
+            said, decision = before.text, before.denial or decision
         answer = await self._ask(decision) if isinstance(decision, Ask) else decision
         if checked.tool.risk is Risk.ACTUATE and isinstance(answer, Allow) and not _answers(answer, checked.preview):
-            return Deny(
-                f"Not allowed: {checked.preview.title}. No rule answers for what moves a machine; nothing was sent."
-            )
-        return answer
+            why = "No rule answers for what moves a machine; nothing was sent."
+            return Deny(f"Not allowed: {checked.preview.title}. {why}"), said
+        return answer, said
 
     def _finish(self, call: ToolCall, outcome: Outcome, run_ms: float) -> ToolOutput:
         self._emit(CallFinished(call.id, call.name, outcome.status, outcome.text, run_ms))

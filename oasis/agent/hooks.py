@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from oasis.agent.hook_process import Ran, run
-from oasis.config import Hook, HookEvent
+from oasis.config import Hook, HookEvent, Settings, user_file
 from oasis.core.items import Notice, ToolCall
 from oasis.core.rule import Deny
 from oasis.core.tool import Arguments, Outcome, Preview, Tool
 
 VERSION = 1
+_SCRIPTS = (".py", ".js", ".ts", ".sh", ".ps1", ".rb")
 OBJECTS = 2
 """The exit code by which a hook objects."""
 
@@ -40,15 +41,19 @@ class Hooks:
         self._folder = folder
         self._say = say
         self._session = ""
+        self._told: list[Notice] = []
 
-    async def session_start(self, session: str, *, is_resumed: bool) -> list[Notice]:
-        """A session begins or goes on; the notices belong before the person's first message."""
-        self._session = session
-        return await self._notices("session_start", {"is_resumed": is_resumed})
+    async def turn_begins(self, session: str, *, is_resumed: bool) -> list[Notice]:
+        """What belongs before the person's message: a session's start the first time, what the last turn's end gave."""
+        told, self._told = self._told, []
+        if self._session != session:
+            self._session = session
+            told = await self._notices("session_start", {"is_resumed": is_resumed})
+        return told
 
-    async def turn_end(self, reason: str, text: str) -> list[Notice]:
-        """A turn ended with this answer; the notices belong before the person's next message."""
-        return await self._notices("turn_end", {"reason": reason, "text": text})
+    async def turn_ended(self, reason: str, text: str) -> None:
+        """A turn ended with this answer; what its hooks give is told at the beginning of the next."""
+        self._told = await self._notices("turn_end", {"reason": reason, "text": text})
 
     async def before_tool(self, tool: Tool, call: ToolCall, arguments: Arguments, preview: Preview) -> Before:
         """A tool is about to run, or to be asked about. The first hook that objects denies it."""
@@ -116,14 +121,20 @@ class Hooks:
         return ran
 
 
+def hooks_of(settings: Settings, project: Path, say: Callable[[str], None]) -> Hooks | None:
+    """The hooks that the user set; None where there are none."""
+    return Hooks(settings.hooks, project, user_file().parent, say) if settings.hooks else None
+
+
 def with_text(outcome: Outcome, text: str) -> Outcome:
     """The outcome with more text at the end of its output; itself where there is none."""
     return Outcome(f"{outcome.text}\n{text}", outcome.status) if text else outcome
 
 
 def _name(hook: Hook) -> str:
-    """The hook as a person knows it: its program and event, without arguments."""
-    return f"{Path(hook.command[0]).name} at {hook.event}"
+    """The hook as a person knows it: its program or script and its event, without other arguments."""
+    script = next((part for part in hook.command[:2] if Path(part).suffix in _SCRIPTS), hook.command[0])
+    return f"{Path(script).name} at {hook.event}"
 
 
 def _said(hook: Hook, text: str) -> str:

@@ -114,10 +114,13 @@ class Agent:
         The session is valid and complete however this ends, by CancelledError too.
         """
         session, before, before_new = self._session, self._session.usage, self._session.new_tokens
+        hooks, told = self._calls.hooks, list[Notice]()
+        if hooks and items:
+            told = await hooks.turn_begins(session.id, is_resumed=session.steps > 0)
         self._emit(TurnStarted(session.turns + 1))
         if items and session.transcript.is_unanswered:
             session.append(self._received(session.transcript.digest))
-        for item in items:
+        for item in sorted((*items, *told), key=lambda item: isinstance(item, User)):
             session.append(item)
         self._patience = _Patience()
         cancelled: asyncio.CancelledError | None = None
@@ -137,6 +140,8 @@ class Agent:
         self._emit(finished)
         if cancelled:
             raise cancelled
+        if hooks:
+            await hooks.turn_ended(finished.reason, finished.text)
         return finished
 
     async def _steps(self) -> None:

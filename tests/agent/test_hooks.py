@@ -10,12 +10,18 @@ import psutil
 import pytest
 
 from oasis.agent import hook_process
+from oasis.agent.calls import CallRunner
 from oasis.agent.hooks import Hooks
+from oasis.agent.loop import Agent
+from oasis.agent.session import Session
 from oasis.config import Hook
-from oasis.core.items import Notice, Status, ToolCall
-from oasis.core.rule import Deny
+from oasis.core.items import Assistant, Notice, Status, ToolCall, ToolOutput, User
+from oasis.core.prefix import Prefix
+from oasis.core.rule import Allow, Ask, Deny, Rule
 from oasis.core.tool import Outcome, Preview, Risk
-from tests.agent.harness import Runs, tool
+from oasis.models.scripted import ScriptedModel, call, reply
+from oasis.tools.registry import Registry
+from tests.agent.harness import NOW, OPEN, Runs, tool
 
 CALL = ToolCall("c1", "edit", '{"text":"a.st"}')
 EDIT = tool("edit", Risk.WRITE, Runs())
@@ -60,7 +66,7 @@ KEEP = "open('seen', 'w').write(json.dumps(what))"
 
 async def test_a_hook_is_told_what_is_about_to_run(bench: Bench):
     hooks = bench.hooks(Hook(event="before_tool", command=bench.script(KEEP)))
-    await hooks.session_start("20260101-1", is_resumed=False)
+    await hooks.turn_begins("20260101-1", is_resumed=False)
     assert (await before(hooks)).denial is None
     assert bench.seen() == {
         "v": 1,
@@ -81,7 +87,7 @@ async def test_exit_code_2_denies_with_its_reason(bench: Bench):
         Hook(event="before_tool", command=bench.script("sys.stderr.write('frozen until Monday\\n'); sys.exit(2)"))
     )
     assert (await before(hooks)).denial == Deny(
-        f"Not run: a hook of the engineer's ({Path(sys.executable).name} at before_tool) denies it: frozen until Monday"
+        "Not run: a hook of the engineer's (hook.py at before_tool) denies it: frozen until Monday"
     )
 
 
@@ -102,15 +108,14 @@ async def test_any_other_exit_code_is_reported_and_the_work_goes_on(code: int, b
     answer = await before(hooks)
     assert (answer.denial, answer.text) == (None, "")
     assert bench.said == [
-        f"The hook {Path(sys.executable).name} at before_tool failed with exit code {code}: oh. "
-        "The work goes on without it."
+        f"The hook hook.py at before_tool failed with exit code {code}: oh. The work goes on without it."
     ]
 
 
 async def test_output_goes_to_the_end_of_the_tools_output(bench: Bench):
     hooks = bench.hooks(Hook(event="after_tool", command=bench.script("print('2 warnings', what['status'])")))
     outcome = await after(hooks)
-    name = f"{Path(sys.executable).name} at after_tool"
+    name = "hook.py at after_tool"
     assert outcome == Outcome(f"done\n[end]\n[hook {name}]\n2 warnings ok\n[end]", Status.OK)
 
 
@@ -133,15 +138,18 @@ async def test_a_hook_is_for_the_tools_it_names(bench: Bench):
     assert [bool(answer.text) for answer in answers] == [True, False, True, True]
 
 
-async def test_what_hooks_say_at_a_sessions_start_and_a_turns_end_becomes_a_notice(bench: Bench):
+async def test_what_hooks_say_at_a_sessions_start_and_a_turns_end_becomes_a_notice_before_the_next_message(
+    bench: Bench,
+):
     hooks = bench.hooks(
         Hook(event="session_start", command=bench.script("print('resumed', what['is_resumed'])", "a.py")),
         Hook(event="turn_end", command=bench.script("print(what['reason'], what['text'])", "b.py")),
     )
-    name = Path(sys.executable).name
-    assert await hooks.session_start("s", is_resumed=True) == [Notice(f"[hook {name} at session_start]\nresumed True")]
-    assert await hooks.turn_end("done", "Well.") == [Notice(f"[hook {name} at turn_end]\ndone Well.")]
-    assert await bench.hooks().turn_end("done", "") == []
+    assert await hooks.turn_begins("s", is_resumed=True) == [Notice("[hook a.py at session_start]\nresumed True")]
+    assert await hooks.turn_begins("s", is_resumed=True) == []
+    await hooks.turn_ended("done", "Well.")
+    assert await hooks.turn_begins("s", is_resumed=True) == [Notice("[hook b.py at turn_end]\ndone Well.")]
+    assert await hooks.turn_begins("s", is_resumed=True) == []
 
 
 async def test_a_hook_that_takes_too_long_is_ended_with_its_children(bench: Bench):
@@ -153,8 +161,7 @@ async def test_a_hook_that_takes_too_long_is_ended_with_its_children(bench: Benc
     hooks = bench.hooks(Hook(event="before_tool", command=command, timeout_s=3))
     assert (await before(hooks)).denial is None
     assert bench.said == [
-        f"The hook {Path(sys.executable).name} at before_tool did not run: it was ended after 3 s. "
-        "The work goes on without it."
+        "The hook hook.py at before_tool did not run: it was ended after 3 s. The work goes on without it."
     ]
     assert not _runs(int((bench.folder / "pid").read_text()))
 
@@ -212,3 +219,69 @@ async def test_no_shell_reads_the_arguments(bench: Bench):
     answer = await before(bench.hooks(Hook(event="before_tool", command=command)))
     assert "$(touch ran); `touch ran`" in answer.text
     assert not (bench.folder / "ran").exists()
+
+
+class Talk:
+    """A scripted session whose calls and turns have hooks."""
+
+    def __init__(self, base: Path, hooks: Hooks, replies: list[Assistant], rules: tuple[Rule, ...]) -> None:
+        model = ScriptedModel(replies)
+        self.runs, self.events = Runs(), []
+        registry = Registry((tool("look", Risk.READ, self.runs), tool("change", Risk.WRITE, self.runs)))
+        self.session = Session.create(base / "sessions", Prefix("You are a test.", registry.specs), model, base, NOW)
+        OPEN.append(self.session)
+        calls = CallRunner(registry, rules, self.ask, self.events.append, hooks)
+        self.agent = Agent(model, self.session, calls, self.events.append)
+        self.asked: list[Ask] = []
+
+    async def ask(self, ask: Ask) -> Allow:
+        self.asked.append(ask)
+        return Allow()
+
+    def items(self, kind: type) -> list[Any]:
+        return [item for item in self.session.transcript.items if isinstance(item, kind)]
+
+
+async def test_a_call_that_a_hook_denies_is_not_asked_about_and_not_run(bench: Bench):
+    hooks = bench.hooks(Hook(event="before_tool", command=bench.script("sys.stderr.write('no'); sys.exit(2)")))
+    talk = Talk(bench.project, hooks, [reply("", call("change", "c1", text="a")), reply("ok")], ())
+    await talk.agent.turn([User("go")])
+    [output] = talk.items(ToolOutput)
+    assert output.status is Status.DENIED and "denies it: no" in output.text
+    assert (talk.asked, talk.runs.texts) == ([], [])
+
+
+async def test_a_hook_is_not_run_for_a_call_that_a_rule_denies(bench: Bench):
+    hooks = bench.hooks(Hook(event="before_tool", command=bench.script(KEEP)))
+    talk = Talk(
+        bench.project, hooks, [reply("", call("change", "c1", text="a")), reply("ok")], (lambda *_: Deny("rule"),)
+    )
+    await talk.agent.turn([User("go")])
+    assert not (bench.folder / "seen").exists()
+
+
+async def test_a_hook_that_goes_on_allows_nothing(bench: Bench):
+    hooks = bench.hooks(Hook(event="before_tool", command=bench.script("")))
+    talk = Talk(bench.project, hooks, [reply("", call("change", "c1", text="a")), reply("ok")], ())
+    await talk.agent.turn([User("go")])
+    assert len(talk.asked) == 1 and talk.runs.texts == ["a"]
+
+
+async def test_what_hooks_say_stands_at_the_end_of_the_output_and_after_the_notices_of_the_project(bench: Bench):
+    hooks = bench.hooks(
+        Hook(event="session_start", command=bench.script("print('begun')", "s.py")),
+        Hook(event="before_tool", command=bench.script("print('about to')", "b.py")),
+        Hook(event="after_tool", command=bench.script("print('has', what['output'].splitlines()[0])", "a.py")),
+        Hook(event="turn_end", command=bench.script("print('ended')", "e.py")),
+    )
+    talk = Talk(bench.project, hooks, [reply("", call("look", "c1", text="a")), reply("ok"), reply("bye")], ())
+    talk.agent._calls._rules = (lambda *_: Allow(),)
+    await talk.agent.turn([Notice("project"), User("go")])
+    await talk.agent.turn([User("more")])
+    [output] = talk.items(ToolOutput)
+    assert output.text == (
+        "look did a\n[end]\n[hook b.py at before_tool]\nabout to\n[end]\n[hook a.py at after_tool]\n"
+        "has look did a\n[end]"
+    )
+    assert [item.text.splitlines()[-1] for item in talk.items(Notice)] == ["project", "begun", "ended"]
+    assert talk.session.transcript.items[2] == User("go")

@@ -299,7 +299,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(STEPS)
 def test_whatever_happens_undo_gives_back_a_turns_beginning_and_never_touches_a_persons_change(steps: list):
     with tempfile.TemporaryDirectory() as folder:
