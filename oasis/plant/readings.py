@@ -1,9 +1,13 @@
-"""A tag's value before and after a write."""
+"""What is read around a write: the tag's value before and after, and what the device says it is."""
+
+import hashlib
 
 from oasis.errors import WriteRefused
 from oasis.plant.driver import Driver
 from oasis.plant.site import Tag
 from oasis.plant.values import Reading
+
+_MOST_IDENTITY = 200
 
 
 async def one_reading(driver: Driver, tag: Tag) -> Reading:
@@ -33,3 +37,11 @@ def has_moved(then: Reading, now: Reading) -> bool:
     if then.raw and now.raw:
         return then.raw != now.raw
     return then.value != now.value
+
+
+def one_line(identity: str) -> str:
+    """What a device says it is, as one line that forges no other; a long one is cut and ends in its digest."""
+    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in identity)
+    if len(plain) <= _MOST_IDENTITY:
+        return plain
+    return f"{plain[:_MOST_IDENTITY]}… (SHA-256 {hashlib.sha256(plain.encode()).hexdigest()[:16]})"

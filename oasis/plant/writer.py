@@ -14,7 +14,7 @@ from oasis.plant.driver import Driver, Effect, Sent
 from oasis.plant.limits import beyond_limits, beyond_step, canonical, change, same
 from oasis.plant.locks import endpoint_held
 from oasis.plant.plan import Plan, approve
-from oasis.plant.readings import has_moved, one_reading, value_before
+from oasis.plant.readings import has_moved, one_line, one_reading, value_before
 from oasis.plant.sending import send_once
 from oasis.plant.site import Site, Tag
 from oasis.plant.site_file import changed
@@ -26,7 +26,6 @@ UNATTENDED = "the site file (unattended)"
 """Who answers for a write that nobody is asked about."""
 SAFE = "safe state"
 """Why a safe value is written."""
-_MOST_IDENTITY = 200
 
 
 class Writer:
@@ -187,7 +186,7 @@ class Writer:
 
     async def _identity(self, driver: Driver, tag: Tag) -> str:
         """What the device says it is. Raises WriteRefused where the site file expects another."""
-        said = "".join(char if char.isprintable() else "\ufffd" for char in await driver.identity())[:_MOST_IDENTITY]
+        said = one_line(await driver.identity())
         expected = self.site.identities.get(tag.url, said)
         if said != expected:
             raise WriteRefused(

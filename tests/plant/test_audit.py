@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oasis.core import chain
 from oasis.errors import AuditFault
@@ -137,6 +139,22 @@ def test_a_removed_audit_is_found_by_the_count_beside_it(path: Path):
     filled(path)
     path.unlink()
     assert verify(path) == ["the last 5 lines are missing: its own count (boiler.last) saw 5 lines"]
+
+
+@settings(max_examples=80, deadline=None, database=None)
+@given(st.data())
+def test_any_byte_that_is_changed_or_taken_out_is_found(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject):
+    path = tmp_path_factory.getbasetemp() / "bytes.jsonl"
+    if not side(path).exists():
+        filled(path)
+        path.with_suffix(".whole").write_bytes(path.read_bytes())
+    whole = path.with_suffix(".whole").read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    by = data.draw(
+        st.sampled_from([b"", b"0", b"\n", b'"', bytes([whole[at] ^ 1])]).filter(lambda b: b != whole[at : at + 1])
+    )
+    path.write_bytes(whole[:at] + by + whole[at + 1 :])
+    assert verify(path) != []
 
 
 def test_a_removed_count_is_a_fault(path: Path):

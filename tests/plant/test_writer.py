@@ -264,7 +264,17 @@ async def test_a_tag_that_means_another_place_now_is_not_taken_back(desk: Desk, 
 async def test_a_device_s_name_cannot_forge_a_line_of_the_plan(desk: Desk, memory: Memory):
     memory.name = "ACME\nlimits  none\x1b[2J\u202e"
     plan = await desk.writer.plan("flow", 20)
-    assert "device  ACME\ufffdlimits  none\ufffd[2J\ufffd" in plan.body.splitlines()
+    assert r"device  ACME\nlimits  none\x1b[2J\u202e" in plan.body.splitlines()
+
+
+async def test_a_change_at_the_end_of_a_long_name_is_another_device(desk: Desk, memory: Memory):
+    memory.name = "x" * 5000
+    plan = await desk.writer.plan("flow", 20)
+    assert len(plan.identity) < 250
+    memory.name = "x" * 4999 + "y"
+    with pytest.raises(WriteRefused, match="Find out which device is connected"):
+        await desk.writer.carry_out(plan.token, "Ada")
+    assert memory.writes == []
 
 
 async def test_two_writes_at_once_are_sent_one_after_the_other(tmp_path: Path, memory: Memory):
