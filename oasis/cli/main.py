@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from oasis.cli.options import ModelFile, Packs, Project, Server
+from oasis.cli.options import ModelFile, Packs, Project, Server, Site
 
 COMMANDS = (
     "run",
@@ -76,6 +76,7 @@ def oasis(
     model: ModelFile = "",
     lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
     pack: Packs = None,
+    site: Site = None,
     resume: Annotated[str | None, typer.Option(metavar="ID|last", help="Go on with a session.")] = None,
     context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
     compact_at: Annotated[
@@ -93,7 +94,7 @@ def oasis(
     from oasis.cli.chat import chat
 
     flags = {"server": server, "model": model, "packs": pack, "context": context}
-    raise typer.Exit(chat(project, flags, lane=lane, resume=resume, compact_at=compact_at))
+    raise typer.Exit(chat(project, flags, lane=lane, resume=resume, compact_at=compact_at, site=site))
 
 
 def main() -> None:

@@ -1,28 +1,25 @@
 """What stands behind the screen: the connection, the session and its agent, one turn after another."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oasis.core.events import Event, Prefill, Recomputed, Said
 from oasis.core.items import Notice, User
-from oasis.core.rule import Rule
 from oasis.core.tool import Preview, Tool
 from oasis.core.usage import amplification
 from oasis.errors import ConfigError, OasisError, SessionFault
+from oasis.ui.terminal.equipment import Equipment, Start, equip, with_servers
 
 if TYPE_CHECKING:
-    from oasis.agent.assembly import Toolbox
     from oasis.agent.compaction_policy import CompactAt
     from oasis.agent.filling import Filling
     from oasis.agent.gate import Asker
     from oasis.agent.loop import Agent
-    from oasis.agent.permissions import Permissions
     from oasis.agent.session import Session
     from oasis.agent.undo import Undo
     from oasis.agent.undone import Undone
@@ -30,59 +27,33 @@ if TYPE_CHECKING:
     from oasis.models.base import Model
     from oasis.models.connect import Connection
 
-_HEAVY = ("oasis.agent.assembly", "oasis.models.connect", "oasis.agent.sessions")
-
-
-@dataclass(frozen=True)
-class Start:
-    """What was asked for on the command line. `flags` are settings; `resume`: a session's id, or `last`."""
-
-    project: Path
-    flags: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    lane: str = ""
-    resume: str | None = None
-    compact_at: str = ""
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """What is known once the settings are read."""
-
-    settings: "Settings"
-    box: "Toolbox"
-    permissions: "Permissions"
-
 
 class Conversation:
-    """One session at a time. `show` gets every event, `ask` answers what the gate asks."""
+    """One session at a time. `show` gets every event, `ask` answers what the gate asks, `agree` a plain question."""
 
-    def __init__(self, start: Start, show: Callable[[Event], None], ask: "Asker") -> None:
+    def __init__(
+        self, start: Start, show: Callable[[Event], None], ask: "Asker", agree: Callable[[str], Awaitable[bool]]
+    ) -> None:
         self.start = start
-        self.settings: Settings | None = None
-        self.box: Toolbox | None = None
+        self.equipment: Equipment | None = None
         self.connection: Connection | None = None
         self.session: Session | None = None
-        self.permissions: Permissions | None = None
         self.undo: Undo | None = None
         self.queued: list[str] = []
         self.attached: list[Notice] = []
         self.broken: list[Recomputed] = []
-        self._next_box: Toolbox | None = None
-        self._mode_told: object = None
-        self._mode_notice: Notice | None = None
-        self._show_event, self._ask = show, ask
+        self._show_event, self._ask, self._agree = show, ask, agree
         self._agent: Agent | None = None
         self._turn: asyncio.Task[Any] | None = None
-        self._opening: list[Notice] = []
         self._warming: asyncio.Task[None] | None = None
+        self._opening: list[Notice] = []
+        self._mode_told: object = None
+        self._packs: tuple[str, ...] | None = None
+        self._servers, self._at_plant = AsyncExitStack(), AsyncExitStack()
 
     @property
     def project(self) -> Path:
         return self.start.project
-
-    @property
-    def has_model(self) -> bool:
-        return self.connection is not None
 
     @property
     def is_working(self) -> bool:
@@ -90,7 +61,7 @@ class Conversation:
 
     @property
     def context_used(self) -> int | None:
-        """Tokens of the prompt as it stands with the model's last message; None where nothing was sent yet."""
+        """Tokens of the prompt as it stands with the model's last message; None where they are not known."""
         last = self.session.last_usage if self.session else None
         return (last.prompt_tokens + last.decoded_tokens or None) if last else None
 
@@ -102,28 +73,39 @@ class Conversation:
             return None
         return amplification(session.usage.computed_tokens, session.new_tokens)
 
+    @property
+    def packs(self) -> tuple[str, ...]:
+        """Those chosen, for the next session where they were changed in this one."""
+        return (
+            self._packs if self._packs is not None else tuple(self.equipment.settings.packs if self.equipment else ())
+        )
+
+    @property
+    def equipped(self) -> Equipment:
+        """Settings, tools, rules. Raises ConfigError while they are not there yet."""
+        if self.equipment is None:
+            raise ConfigError("The settings are still being read. Try again in a moment.")
+        return self.equipment
+
+    @property
+    def model(self) -> "Model":
+        """The model. Raises ConfigError where there is none."""
+        if self.connection is None:
+            raise ConfigError("There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one.")
+        return self.connection.model
+
+    def tool(self, name: str) -> Tool | None:
+        tools = self.equipment.tools if self.equipment else ()
+        return next((tool for tool in tools if tool.spec.name == name), None)
+
     async def load(self) -> None:
         """Read the settings and make the tools. Raises ConfigError."""
-        for name in _HEAVY:
-            await asyncio.to_thread(import_module, name)
-        from oasis.agent.assembly import toolbox  # noqa: PLC0415
-        from oasis.agent.permissions import Permissions  # noqa: PLC0415
-        from oasis.config import load  # noqa: PLC0415
+        self.equipment = await equip(self.start, self.say)
+        self._mode_told = self.equipment.permissions.mode
 
-        self.settings = load(self.project, self.start.flags)
-        self.box = toolbox(self.project, self.settings.packs)
-        self.permissions = Permissions(allow=self.settings.allow, deny=getattr(self.settings, "deny", ()))
-        self._mode_told = self.permissions.mode
-
-    def _loaded(self) -> Loaded:
-        if self.settings is None or self.box is None or self.permissions is None:
-            raise ConfigError("The settings are still being read. Try again in a moment.")
-        return Loaded(self.settings, self.box, self.permissions)
-
-    def _model(self) -> "Model":
-        if self.connection is None:
-            raise ConfigError("There is no model yet. /model FILE.gguf, /model URL or /model NAME connects one.")
-        return self.connection.model
+    async def start_servers(self) -> None:
+        """Start the MCP servers of the settings."""
+        self.equipment = await with_servers(self.equipped, self._servers, self.say)
 
     async def connect(self, settings: "Settings | None" = None) -> None:
         """Find the model. Raises ConfigError, EngineFault, ServerFault."""
@@ -131,85 +113,16 @@ class Conversation:
         from oasis.models.connect import connect  # noqa: PLC0415
 
         lane = Lane(self.start.lane) if self.start.lane else None
-        self.connection = await connect(settings or self._loaded().settings, lane, self.say, with_kv=True)
+        wanted = settings or self.equipped.settings
+        self.connection = await connect(wanted, lane, self.say, with_kv=True)
+        self.equipment = replace(self.equipped, settings=wanted)
         if self.connection.kv is not None:
-            self.connection.kv.tell_progress(lambda *counts: self._show(Prefill(*counts)))
+            self.connection.kv.tell_progress(self._show_prefill)
+
+    def warm(self) -> None:
+        """Have the head in the model's slot while the person still types."""
+        if self.connection is not None and self.connection.kv is not None and self.session is None:
             self._warming = asyncio.ensure_future(self._warm(self.connection))
-
-    async def _warm(self, connection: "Connection") -> None:
-        """Have the head in the slot while the person still types; a fault comes again, and is told, with the turn."""
-        from oasis.kv.chain import ids_of  # noqa: PLC0415
-
-        if connection.kv is None or self.start.resume is not None:
-            return
-        with suppress(OasisError):
-            head = await connection.model.encoder.head(self._loaded().box.prefix)
-            await connection.kv.open_head(ids_of(head.wire))
-
-    async def revive(self) -> None:
-        """Start the embedded engine again where it has died; the session goes on. Raises EngineFault, SessionFault."""
-        connection, session = self.connection, self.session
-        if connection is None or connection.engine is None or connection.engine.is_running:
-            return
-        self.say("The engine had ended. It is started again.")
-        self.end_session()
-        with suppress(OasisError):
-            await connection.close()
-        self.connection = None
-        await self.connect()
-        if session is not None:
-            self.resume(session.id)
-
-    def say(self, text: str) -> None:
-        self._show(Said(text))
-
-    def _show(self, event: Event) -> None:
-        if isinstance(event, Recomputed):
-            self.broken.append(event)
-        self._show_event(event)
-
-    def resume(self, name: str) -> "Session":
-        """Go on with a session. Raises SessionFault."""
-        from oasis.agent.assembly import resume_session  # noqa: PLC0415
-
-        session, said = resume_session(name, self.project, self._loaded().box, self._model())
-        self._take(session, [])
-        for line in said:
-            self.say(line)
-        return session
-
-    def begin(self) -> None:
-        """Begin with an empty session; its file is made with the first message."""
-        self.end_session()
-        if self._next_box is not None:
-            self.box, self._next_box = self._next_box, None
-
-    def end_session(self) -> None:
-        """Close the session's file."""
-        if self.session is not None:
-            self.session.close()
-        self.session = self.undo = self._agent = None
-        self._opening, self.broken = [], []
-
-    async def run(self, items: Sequence[User | Notice]) -> None:
-        """One turn from these items to its end, which may be an interrupt. Raises SessionFault."""
-        agent = self._ready()
-        if self.undo is not None:
-            self.undo.begin_turn()
-        opening, self._opening = self._opening, []
-        attached, self.attached = self.attached, []
-        if self._mode_notice is not None and self.permissions is not None:
-            attached.append(self._mode_notice)
-            self._mode_told, self._mode_notice = self.permissions.mode, None
-        self._turn = asyncio.ensure_future(agent.turn([*opening, *attached, *items]))
-        try:
-            await asyncio.wait([self._turn])
-        except asyncio.CancelledError:
-            self._turn.cancel()
-            await asyncio.wait([self._turn])
-            raise
-        if not self._turn.cancelled():
-            self._turn.result()
 
     async def ready(self) -> bool:
         """Wait until the head is in the slot; False where the person interrupts that wait."""
@@ -219,9 +132,75 @@ class Conversation:
         await asyncio.wait([self._turn])
         return not self._turn.cancelled()
 
+    async def revive(self) -> None:
+        """Start the embedded engine again where it has died; the session goes on. Raises EngineFault, SessionFault."""
+        connection, session = self.connection, self.session
+        if connection is None or connection.engine is None or connection.engine.is_running:
+            return
+        self.say("The engine had ended. It is started again.")
+        await self.end_session()
+        with suppress(OasisError):
+            await connection.close()
+        self.connection = None
+        await self.connect()
+        if session is not None:
+            await self.resume(session.id)
+
+    def say(self, text: str) -> None:
+        self._show(Said(text))
+
+    async def resume(self, name: str) -> "Session":
+        """Go on with a session. Raises SessionFault."""
+        from oasis.agent.assembly import resume_session  # noqa: PLC0415
+
+        session, said = resume_session(name, self.project, self.equipped.whole_box, self.model)
+        for line in said:
+            self.say(line)
+        await self._take(session, [], is_resumed=True)
+        return session
+
+    async def begin(self) -> None:
+        """Begin with an empty session; its file is made with the first message."""
+        from oasis.agent.assembly import toolbox  # noqa: PLC0415
+
+        await self.end_session()
+        equipment = self.equipped
+        if self._packs is not None:
+            box = toolbox(self.project, self._packs, self.start.site)
+            settings = equipment.settings.model_copy(update={"packs": list(self._packs)})
+            self.equipment, self._packs = replace(equipment, box=box, settings=settings), None
+        if equipment.mcp is not None:
+            equipment.mcp.take_up()
+
+    async def end_session(self) -> None:
+        """Leave the plant as it should be left, then close the session's file."""
+        await self._at_plant.aclose()
+        if self.session is not None:
+            self.session.close()
+        self.session = self.undo = self._agent = None
+        self._opening, self.broken = [], []
+
+    async def run(self, items: Sequence[User]) -> None:
+        """One turn from these items to its end, which may be an interrupt. Raises SessionFault."""
+        agent = await self._ready()
+        if self.undo is not None:
+            self.undo.begin_turn()
+        notices = [*self._opening, *self.attached, *self._mode_notice()]
+        self._opening, self.attached = [], []
+        self._turn = asyncio.ensure_future(agent.turn([*notices, *items]))
+        try:
+            await asyncio.wait([self._turn])
+        except asyncio.CancelledError:
+            self._turn.cancel()
+            await asyncio.wait([self._turn])
+            raise
+        if not self._turn.cancelled():
+            self._turn.result()
+
     async def compact(self) -> bool:
         """Compact now. Raises ServerFault."""
-        self._turn = asyncio.ensure_future(self._ready().compact())
+        agent = await self._ready()
+        self._turn = asyncio.ensure_future(agent.compact())
         await asyncio.wait([self._turn])
         return not self._turn.cancelled() and bool(self._turn.result())
 
@@ -238,42 +217,44 @@ class Conversation:
         return taken
 
     async def close(self) -> None:
-        """End the turn, close the session, save the model's state, end the engine."""
-        if self.is_working and self._turn is not None:
-            self._turn.cancel()
-            await asyncio.wait([self._turn])
-        if self._warming is not None and not self._warming.done():
-            self._warming.cancel()
-            await asyncio.wait([self._warming])
-        self.end_session()
-        if self.box is not None and self.box.plant is not None:
-            await self.box.plant.close()
+        """End the turn, leave the plant, close the session, save the model's state, end engine and servers."""
+        for task in (self._turn, self._warming):
+            if task is not None and not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+        await self.end_session()
+        await self._servers.aclose()
         if self.connection is not None:
             connection, self.connection = self.connection, None
             await connection.close()
 
-    async def filling(self) -> "Filling | None":
-        """What fills the context; of a session not begun yet, what it would begin with. None without a model."""
+    async def filling(self) -> "Filling":
+        """What fills the context; of a session not begun yet, what it would begin with. Raises ConfigError."""
         from oasis.agent.context import fill  # noqa: PLC0415
         from oasis.core.transcript import Transcript  # noqa: PLC0415
 
-        if self.connection is None or self.box is None:
-            return None
-        model, session = self.connection.model, self.session
-        transcript = session.transcript if session else Transcript(self.box.prefix, model.encoder)
+        model, session = self.model, self.session
+        transcript = session.transcript if session else Transcript(self.equipped.whole_box.prefix, model.encoder)
         return await fill(transcript, model, session.last_usage if session else None)
 
     def undo_turn(self) -> "Undone | None":
         """Put back what the last turn changed in files; the model is told at the tail."""
         done = self.undo.undo() if self.undo else None
         if done:
-            self._tell(done.notice)
+            self.tell(done.notice.text)
         return done
 
-    def mode_changed(self) -> None:
-        """The model is told of the mode with the next message, once, however often it was switched."""
-        permissions = self._loaded().permissions
-        self._mode_notice = permissions.notice() if permissions.mode != self._mode_told else None
+    def tell(self, text: str) -> None:
+        """Tell the model at the tail: now where the transcript allows it, else with the next message."""
+        notice, session = Notice(text), self.session
+        if session is None or session.transcript.is_unanswered or self.is_working:
+            self.attached.append(notice)
+        else:
+            session.append(notice)
+
+    async def open_session(self) -> None:
+        """Have a session, so that what is done has a place to be written down. Raises ConfigError, SessionFault."""
+        await self._ready()
 
     def export(self, name: str) -> Path:
         """Write the session as a document. Raises SessionFault."""
@@ -282,34 +263,19 @@ class Conversation:
         if self.session is None:
             raise SessionFault("There is nothing to export yet: the session begins with your first message.")
         target = self.project / (name or f"{self.session.id}.md")
-        key = self._loaded().settings.api_key
+        key = self.equipped.settings.api_key
         secrets = [key] if key else []
         made = as_json if target.suffix == ".json" else as_markdown
         save(target, made(self.session.path, secrets))
         return target
 
-    def broken_prefixes(self) -> str:
-        """Where the prefix broke in this session, in words."""
-        if not self.broken:
-            return "The prefix has not been broken in this session: every token was computed once."
-        return "\n".join(f"step {event.step}: {event.words()}" for event in self.broken)
-
-    @property
-    def packs(self) -> tuple[str, ...]:
-        return tuple(self.settings.packs) if self.settings else ()
-
-    async def choose_packs(self, names: Sequence[str]) -> None:
+    def choose_packs(self, names: Sequence[str]) -> None:
         """Have these packs in the head of the next session. Raises ConfigError for an unknown one."""
-        from oasis.agent.assembly import toolbox  # noqa: PLC0415
+        from oasis.packs import chosen_packs  # noqa: PLC0415
 
-        settings = self._loaded().settings
-        chosen = [] if list(names) == ["none"] else list(dict.fromkeys(names))
-        box = toolbox(self.project, chosen)
-        self.settings = settings.model_copy(update={"packs": chosen})
-        if self.session is None:
-            self.box = box
-        else:
-            self._next_box = box
+        chosen = () if list(names) == ["none"] else tuple(dict.fromkeys(names))
+        chosen_packs(chosen)
+        self._packs = chosen
 
     def price_of_change(self) -> str:
         """What going on with another model costs, in words; empty where nothing was said yet."""
@@ -330,77 +296,101 @@ class Conversation:
         """
         from oasis.agent.other_model import seed_for  # noqa: PLC0415
 
-        loaded, before = self._loaded(), self.connection
+        before, session = self.connection, self.session
         is_url = name.startswith(("http://", "https://"))
-        changed = loaded.settings.model_copy(update={"server": name if is_url else "", "model": "" if is_url else name})
-        await self.connect(changed)
-        self.settings = changed
+        changed = {"server": name if is_url else "", "model": "" if is_url else name}
+        await self.connect(self.equipped.settings.model_copy(update=changed))
         if before is not None:
             await before.close()
-        session = self.session
         if session is None:
+            self.warm()
             return
-        model = self._model()
         self._opening = []
-        await session.change_model(model, loaded.box.prefix, seed_for(session.transcript.items, model.context_tokens))
+        seed = seed_for(session.transcript.items, self.model.context_tokens)
+        await session.change_model(self.model, self.equipped.whole_box.prefix, seed)
         self._over(session)
 
-    def _tell(self, notice: Notice) -> None:
-        """At the tail now where the transcript allows it, else with the next message."""
-        session = self.session
-        if session is not None and not session.transcript.is_unanswered and not self.is_working:
-            session.append(notice)
-        else:
-            self.attached.append(notice)
+    async def _warm(self, connection: "Connection") -> None:
+        """A fault comes again, and is told, with the turn."""
+        from oasis.kv.chain import ids_of  # noqa: PLC0415
 
-    def _ready(self) -> "Agent":
+        with suppress(OasisError):
+            head = await connection.model.encoder.head(self.equipped.whole_box.prefix)
+            if connection.kv is not None:
+                await connection.kv.open_head(ids_of(head.wire))
+
+    def _show(self, event: Event) -> None:
+        if isinstance(event, Recomputed):
+            self.broken.append(event)
+        self._show_event(event)
+
+    def _show_prefill(self, total_tokens: int, cached_tokens: int, done_tokens: int) -> None:
+        self._show(Prefill(total_tokens, cached_tokens, done_tokens))
+
+    def _mode_notice(self) -> list[Notice]:
+        """What the model is told of the mode, once, however often it was switched since it was last told."""
+        permissions = self.equipped.permissions
+        if permissions.mode == self._mode_told:
+            return []
+        self._mode_told = permissions.mode
+        return [permissions.notice()]
+
+    async def _ready(self) -> "Agent":
         """The agent of the open session, both made where there is none yet."""
         from oasis.agent.assembly import create_session, first_items  # noqa: PLC0415
 
         if self._agent is not None:
             return self._agent
-        loaded, now = self._loaded(), datetime.now().astimezone()
-        session = create_session(self.project, loaded.box, self._model(), now)
-        return self._take(session, first_items(self.project, loaded.box, now, loaded.settings.files))
+        box, now = self.equipped.whole_box, datetime.now().astimezone()
+        session = create_session(self.project, box, self.model, now)
+        opening = first_items(self.project, box, now, self.equipped.settings.files)
+        return await self._take(session, opening, is_resumed=False)
 
-    def _take(self, session: "Session", opening: Sequence[Notice]) -> "Agent":
+    async def _take(self, session: "Session", opening: Sequence[Notice], *, is_resumed: bool) -> "Agent":
         """Go over to this session, which begins with `opening`."""
-        self.end_session()
+        from oasis.agent.assembly import at_plant  # noqa: PLC0415
+
+        await self.end_session()
+        box = self.equipped.box
+        try:
+            await self._at_plant.enter_async_context(at_plant(box, session, self.say, is_attended=True))
+        except OasisError:
+            session.close()
+            raise
+        if is_resumed:
+            self.equipped.keep(session.transcript.prefix)
         self.session, self._opening = session, list(opening)
+        if box.plant and box.plant.safe_state and await self._agree("Shall it be left like this at the end"):
+            box.plant.approve_safe()
         return self._over(session)
 
     def _over(self, session: "Session") -> "Agent":
         """The agent over this session: its tools watched for undoing, its rules as the person sets them."""
         from oasis.agent.calls import CallRunner  # noqa: PLC0415
         from oasis.agent.folders import undo_folder  # noqa: PLC0415
+        from oasis.agent.gate import reading_is_free  # noqa: PLC0415
         from oasis.agent.loop import Agent, Limits  # noqa: PLC0415
-        from oasis.agent.notices import changes_notice  # noqa: PLC0415
         from oasis.agent.undo import Undo  # noqa: PLC0415
         from oasis.models.base import Sampling  # noqa: PLC0415
         from oasis.tools.registry import Registry  # noqa: PLC0415
 
-        box, settings = self._loaded().box, self._loaded().settings
-        self.undo = Undo(box.workspace, undo_folder() / session.id)
-        registry = Registry(self.undo.watched(box.registry.tools))
+        equipment, settings = self.equipped, self.equipped.settings
+        mine = equipment.permissions
+        self.undo = Undo(equipment.box.workspace, undo_folder() / session.id)
+        registry = Registry(self.undo.watched(equipment.tools))
+        rules = (mine.denies, reading_is_free, *equipment.box.rules, mine.allows)
         self._agent = Agent(
-            self._model(),
+            self.model,
             session,
-            CallRunner(registry, self._rules(), self._ask, self._show),
+            CallRunner(registry, rules, self._ask, self._show, equipment.hooks),
             self._show,
             limits=Limits(settings.max_steps, settings.max_minutes),
             sampling=Sampling(temperature=settings.temperature),
             compact_at=self._compact_at(),
-            news=lambda: changes_notice(box.workspace),
+            news=equipment.news,
         )
         self._agent.queued = self.take_queued
         return self._agent
-
-    def _rules(self) -> tuple[Rule, ...]:
-        """What the user denies first, what they allow last."""
-        from oasis.agent.gate import reading_is_free  # noqa: PLC0415
-
-        loaded = self._loaded()
-        return (loaded.permissions.denies, reading_is_free, *loaded.box.rules, loaded.permissions.allows)
 
     def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
         """Patterns that would allow calls like this one for the session."""
@@ -408,10 +398,6 @@ class Conversation:
 
         tool = self.tool(name)
         return propose(tool, preview) if tool else ()
-
-    def tool(self, name: str) -> Tool | None:
-        tools = self.box.registry.tools if self.box else ()
-        return next((tool for tool in tools if tool.spec.name == name), None)
 
     def _compact_at(self) -> "CompactAt | None":
         from oasis.agent.compaction_policy import CompactAt  # noqa: PLC0415

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text as Line
@@ -34,9 +35,12 @@ from oasis.ui.terminal.diff import coloured
 from oasis.ui.terminal.drawer import Drawer
 from oasis.ui.terminal.figures import Pace, duration, step_line, turn_line
 from oasis.ui.terminal.live import Live
-from oasis.ui.terminal.markdown import Block, Blocks, Page
 from oasis.ui.terminal.paint import Brush, words
-from oasis.ui.terminal.tables import device_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from oasis.ui.terminal.markdown import Block, Blocks
 
 TICK_S = 0.06
 THOUGHT_ROWS = 3
@@ -58,7 +62,7 @@ class Feed:
         self.brush, self.live, self.drawer = brush, live, drawer
         self.shows_reasoning = False
         self._write, self._redraw, self._clock = write, redraw, clock
-        self._blocks = Blocks()
+        self._blocks: Blocks | None = None
         self._arrived: list[str] = []
         self._thought: list[str] = []
         self._thought_began_s = 0.0
@@ -96,6 +100,8 @@ class Feed:
 
     def message(self, text: str) -> None:
         """Print a whole message of the model."""
+        from oasis.ui.terminal.markdown import Blocks  # noqa: PLC0415
+
         blocks = Blocks()
         for block in [*blocks.feed(clean(text)), *blocks.close()]:
             self._block(block)
@@ -111,7 +117,7 @@ class Feed:
     def settle(self) -> None:
         """Draw what has arrived, and finish the message or thought that stands in the live area."""
         self._draw_arrived()
-        for block in self._blocks.close():
+        for block in self._blocks.close() if self._blocks else ():
             self._block(block)
         self._finish_thought()
         self.live.tail = ""
@@ -139,7 +145,7 @@ class Feed:
     def _whole(self, text: str) -> list[RenderableType]:
         if calls.is_diff(text):
             return [coloured(text, max_lines=10_000)]
-        table = device_table(text)
+        table = _table(text)
         return [table] if table is not None else [words(text)]
 
     def _show(self, event: Event) -> None:
@@ -213,7 +219,7 @@ class Feed:
         shown: list[RenderableType] = [Line(line, style)]
         if event.status is Status.OK and calls.is_diff(body) and not was_shown:
             shown.append(coloured(body))
-        table = device_table(event.text) if event.status is Status.OK else None
+        table = _table(event.text) if event.status is Status.OK else None
         self.say(*shown, *([table] if table is not None else []), gap=len(shown) > 1 or table is not None)
 
     def _step_finished(self, event: StepFinished) -> None:
@@ -254,10 +260,13 @@ class Feed:
 
     def _draw_arrived(self) -> None:
         if self._arrived:
+            from oasis.ui.terminal.markdown import Blocks, Page  # noqa: PLC0415
+
+            blocks = self._blocks = self._blocks or Blocks()
             text, self._arrived = clean("".join(self._arrived)), []
-            for block in self._blocks.feed(text):
+            for block in blocks.feed(text):
                 self._block(block)
-            tail = self._blocks.shown_tail()
+            tail = blocks.shown_tail()
             self.live.tail = self.brush.draw(Page(tail)) if tail.strip() else ""
         elif self._thought:
             recent = "".join(self._thought[-200:])[-400:]
@@ -279,5 +288,16 @@ class Feed:
         signs = self.brush.signs
         self.note(f"{signs.thought} thought for {took} {signs.dot} {len(text.split()):,} words {signs.dot} #{number}")
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: "Block") -> None:
+        from oasis.ui.terminal.markdown import Page  # noqa: PLC0415
+
         self.say(Page(block.source), gap=not block.goes_on)
+
+
+def _table(text: str) -> "Table | None":
+    """Device values as a table; None for any other text."""
+    if not text.startswith("["):
+        return None
+    from oasis.ui.terminal.tables import device_table  # noqa: PLC0415
+
+    return device_table(text)

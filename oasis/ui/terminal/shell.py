@@ -20,6 +20,15 @@ TIMEOUT_S = 3_600
 _CALL_ID = "!"
 
 
+async def drop(terminal: "Terminal") -> None:
+    """Leave out what was to go along with the next message."""
+    count = len(terminal.live.attached)
+    if count:
+        del terminal.conversation.attached[-count:]
+    terminal.live.attached.clear()
+    terminal.say(f"{count} output{'s' * (count != 1)} left out." if count else "Nothing waits to go along.")
+
+
 async def run_shell(terminal: "Terminal", command: str) -> None:
     """Run it as the tool `bash` does, bounded in time and memory. `!!command` is not offered to the model."""
     is_private = command.startswith("!")
@@ -41,10 +50,11 @@ async def run_shell(terminal: "Terminal", command: str) -> None:
         terminal.live.running.pop(key, None)
     _show(terminal, command, outcome, time.monotonic() - began)
     if not is_private:
-        name = one_line(command, 60)
         text = f"The engineer ran this in the project's folder:\n$ {command}\n{outcome.text}"
         terminal.conversation.attached.append(Notice(text))
-        terminal.live.attached.append(f"output of {name} goes along with your next message (/drop leaves it out)")
+        terminal.live.attached.append(
+            f"output of {one_line(command, 40)} goes with your next message; /drop leaves it out"
+        )
     terminal.redraw()
 
 

@@ -1,6 +1,7 @@
 """The interactive session: a prompt at the bottom of the terminal, the conversation in its scrollback."""
 
 import asyncio
+import os
 import re
 import signal
 import sys
@@ -22,9 +23,10 @@ from oasis.core.tool import Preview
 from oasis.errors import ConfigError, EngineFault, OasisError, ServerFault
 from oasis.ui.terminal.commands import COMMANDS, arguments_of, run_command
 from oasis.ui.terminal.complete import Files, InputCompleter
-from oasis.ui.terminal.conversation import Conversation, Start
+from oasis.ui.terminal.conversation import Conversation
 from oasis.ui.terminal.drawer import Drawer
 from oasis.ui.terminal.editor import Editor
+from oasis.ui.terminal.equipment import Start
 from oasis.ui.terminal.feed import Feed
 from oasis.ui.terminal.keys import key_bindings
 from oasis.ui.terminal.layout import STYLE, layout
@@ -52,7 +54,7 @@ class Terminal:
         self.live, self.drawer = Live(), Drawer()
         self.scrollback = Scrollback(lambda: self._is_lent)
         self.feed = Feed(self.brush, self.live, self.drawer, self.scrollback.write, self.redraw)
-        self.conversation = Conversation(start, self.show, self._ask)
+        self.conversation = Conversation(start, self.show, self._ask, self._agree)
         self.desk = Desk(self._announce, self.redraw, self.feed.call_of, self._propose, self._allow)
         commands = {command.name: command.summary for command in COMMANDS.values()}
         self.files = Files(start.project)
@@ -124,7 +126,7 @@ class Terminal:
         if isinstance(event, TurnStarted):
             self._turn_began_s = self.clock()
         elif isinstance(event, TurnFinished) and self.clock() - self._turn_began_s > LONG_S:
-            self.scrollback.raw(notification("Oasis", f"turn {event.turn}: {event.reason}"))
+            self._notify(f"turn {event.turn}: {event.reason}")
 
     def say(self, text: str) -> None:
         """Print a line of Oasis' own."""
@@ -132,9 +134,9 @@ class Terminal:
 
     def status(self) -> Status:
         """What the bottom line says now."""
-        talk = self.conversation
+        talk, equipment = self.conversation, self.conversation.equipment
         model = talk.connection.model if talk.connection else None
-        plant = talk.box.plant if talk.box else None
+        plant = equipment.box.plant if equipment else None
         site = plant.site if plant else None
         return Status(
             model=model.name if model else "",
@@ -142,10 +144,10 @@ class Terminal:
             used=talk.context_used,
             limit=model.context_tokens if model else None,
             amplification=talk.amplification,
-            mode=talk.permissions.mode.value.replace("_", " ") if talk.permissions else "ask",
-            packs=tuple(talk.settings.packs) if talk.settings else (),
+            mode=equipment.permissions.mode.value.replace("_", " ") if equipment else "ask",
+            packs=tuple(equipment.settings.packs) if equipment else (),
             site=site.name if site else "",
-            can_write=bool(plant and plant.writer),
+            can_write=bool(site and any(tag.is_writable for tag in site.tags.values())),
             is_connecting=not self._is_ready.is_set(),
         )
 
@@ -255,9 +257,9 @@ class Terminal:
         try:
             await talk.load()
             self._apply_settings()
-            await self._connect()
+            await asyncio.gather(talk.start_servers(), self._connect())
         except ConfigError as fault:
-            if talk.settings is None or talk.box is None:
+            if talk.equipment is None:
                 self._end_with(fault)
                 return
             self.say(str(fault))
@@ -266,7 +268,8 @@ class Terminal:
         if talk.connection is not None and self.start.resume is not None:
             from oasis.ui.terminal.commands.session import resume  # noqa: PLC0415
 
-            resume(self, self.start.resume)
+            await resume(self, self.start.resume)
+        talk.warm()
         self._is_ready.set()
         self.redraw()
 
@@ -274,19 +277,22 @@ class Terminal:
         """Connect as the settings say; where they name no model, find out on what to run."""
         from oasis.agent.first_start import is_needed  # noqa: PLC0415
 
-        settings = self.conversation.settings
-        if settings is not None and is_needed(settings):
+        settings = self.conversation.equipped.settings
+        if is_needed(settings):
             from oasis.ui.terminal.welcome import choose_model  # noqa: PLC0415
 
-            settings = await choose_model(self)
-            if settings is None:
+            chosen = await choose_model(self)
+            if chosen is None:
                 self.say("Nothing can be sent yet: /model FILE.gguf, /model NAME or /model URL connects a model.")
                 return
+            settings = chosen
         await self.conversation.connect(settings)
 
     def _apply_settings(self) -> None:
-        keys = getattr(self.conversation.settings, "keys", "emacs")
-        self.app.editing_mode = EditingMode.VI if keys == "vi" else EditingMode.EMACS
+        settings = self.conversation.equipped.settings
+        self.app.editing_mode = EditingMode.VI if settings.keys == "vi" else EditingMode.EMACS
+        if settings.editor:
+            os.environ["VISUAL"] = settings.editor
 
     async def _work(self) -> None:
         """Send what was typed, one turn after another."""
@@ -330,17 +336,25 @@ class Terminal:
     async def _ask(self, ask: Any) -> Any:
         return await self.desk.ask(ask)
 
+    async def _agree(self, title: str) -> bool:
+        return await self.desk.approve(title)
+
+    def _notify(self, text: str) -> None:
+        """A notification, or a bell, for a person who has turned to something else."""
+        how = self.conversation.equipped.settings.notify
+        if how != "off":
+            self.scrollback.raw(notification("Oasis", text) if how == "auto" else "\x07")
+
     def _announce(self, preview: Preview, call_id: str) -> None:
         self.feed.announce(preview.body, call_id)
         if self.clock() - self._turn_began_s > LONG_S:
-            self.scrollback.raw(notification("Oasis", f"asks: {preview.title}"))
+            self._notify(f"asks: {preview.title}")
 
     def _propose(self, tool: str, preview: Preview) -> tuple[str, ...]:
         return self.conversation.propose(tool, preview)
 
     def _allow(self, patterns: tuple[str, ...]) -> None:
-        if self.conversation.permissions is not None:
-            self.conversation.permissions.allow_for_session(patterns)
+        self.conversation.equipped.permissions.allow_for_session(patterns)
 
     def _note_typing(self, buffer: Buffer) -> None:
         self._typed_s = self.clock()

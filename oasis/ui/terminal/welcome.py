@@ -20,9 +20,9 @@ async def choose_model(terminal: "Terminal") -> "Settings | None":
         texts = [f"{c.label}  ({c.detail})" if c.detail else c.label for c in question.choices]
         return await terminal.desk.pick(question.text, texts)
 
-    settings = terminal.conversation.settings
+    settings = terminal.conversation.equipped.settings
     chosen = await choose(await look(), ask)
-    if chosen is None or settings is None:
+    if chosen is None:
         return None
     began_s = terminal.clock()
 

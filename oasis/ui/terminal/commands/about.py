@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from oasis.ui.terminal.commands.base import Command
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from oasis.ui.terminal.terminal import Terminal
 
 KEYS = (
@@ -26,8 +27,10 @@ KEYS = (
 )
 
 
-def rows(pairs: list[tuple[str, str]] | tuple[tuple[str, str], ...], style: str = "bold") -> Table:
+def rows(pairs: list[tuple[str, str]] | tuple[tuple[str, str], ...], style: str = "bold") -> "Table":
     """Two columns: a name and what it means."""
+    from rich.table import Table  # noqa: PLC0415
+
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -67,8 +70,7 @@ async def _status(terminal: "Terminal", argument: str) -> None:
         told.append(("context", f"{status.used:,} of {status.limit:,} tokens" if status.limit else f"{status.used:,}"))
     told.append(("packs", ", ".join(status.packs) or "none"))
     told.append(("site file", f"{status.site or 'none'}, {'WRITING POSSIBLE' if status.can_write else 'no writing'}"))
-    if talk.settings is not None:
-        told.append(("state saved", "yes" if talk.connection and talk.connection.kv else "no"))
+    told.append(("state saved", "yes" if talk.connection and talk.connection.kv else "no"))
     terminal.feed.say(rows(told))
 
 

@@ -17,11 +17,7 @@ _COLOURS = ("cyan", "blue", "magenta", "green", "yellow", "red", "bright_blue", 
 
 
 async def _context(terminal: "Terminal", argument: str) -> None:
-    filling = await terminal.conversation.filling()
-    if filling is None:
-        terminal.say("There is no model yet; /model connects one.")
-        return
-    terminal.feed.say(*drawn(terminal, filling))
+    terminal.feed.say(*drawn(terminal, await terminal.conversation.filling()))
 
 
 def drawn(terminal: "Terminal", filling: "Filling") -> list[Text]:
@@ -50,10 +46,7 @@ async def _prefix(terminal: "Terminal", argument: str) -> None:
     from oasis.models.tokens import TokenModel  # noqa: PLC0415
 
     talk = terminal.conversation
-    if talk.box is None:
-        terminal.say("The settings are still being read.")
-        return
-    prefix = talk.session.transcript.prefix if talk.session else talk.box.prefix
+    prefix = talk.session.transcript.prefix if talk.session else talk.equipped.whole_box.prefix
     model = talk.connection.model if talk.connection else None
     is_counted = isinstance(model, TokenModel)
     costs = await count(model, prefix, prefill=False) if isinstance(model, TokenModel) else estimate(prefix)
@@ -62,7 +55,10 @@ async def _prefix(terminal: "Terminal", argument: str) -> None:
     terminal.feed.say(rows(told))
     if not is_counted:
         terminal.say("Tokens are estimated from bytes: this server shows none.")
-    terminal.say(talk.broken_prefixes())
+    for event in talk.broken:
+        terminal.say(f"step {event.step}: {event.words()}")
+    if not talk.broken:
+        terminal.say("No step of this session has computed more than was new, as far as the server tells.")
 
 
 async def _compact(terminal: "Terminal", argument: str) -> None:

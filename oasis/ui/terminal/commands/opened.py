@@ -1,4 +1,4 @@
-"""/open: whole outputs, reasoning, previews that were shown in one line."""
+"""/open and /drop: whole outputs, reasoning, previews that were shown in one line; what waits to go along."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,4 +21,13 @@ def _numbers(terminal: "Terminal") -> Sequence[str]:
     return [str(number) for number, _ in terminal.drawer.numbers()[:30]]
 
 
-COMMANDS = (Command("open", "[N]", "print all of #N, or of what was folded last", _open, _numbers),)
+async def _drop(terminal: "Terminal", argument: str) -> None:
+    from oasis.ui.terminal.shell import drop  # noqa: PLC0415
+
+    await drop(terminal)
+
+
+COMMANDS = (
+    Command("open", "[N]", "print all of #N, or of what was folded last", _open, _numbers),
+    Command("drop", "", "keep from the model what !commands gave", _drop),
+)

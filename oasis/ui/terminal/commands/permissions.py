@@ -22,22 +22,16 @@ def switch(terminal: "Terminal", to: "Mode | None" = None) -> None:
     """Go to this mode, or to the next one. The model is told at the tail, with your next message."""
     from oasis.agent.permissions import Mode  # noqa: PLC0415
 
-    permissions = terminal.conversation.permissions
-    if permissions is None:
-        return
+    permissions = terminal.conversation.equipped.permissions
     modes = list(Mode)
     permissions.mode = to or modes[(modes.index(permissions.mode) + 1) % len(modes)]
-    terminal.conversation.mode_changed()
     terminal.redraw()
 
 
 async def _permissions(terminal: "Terminal", argument: str) -> None:
     from oasis.agent.permissions import Mode  # noqa: PLC0415
 
-    permissions = terminal.conversation.permissions
-    if permissions is None:
-        terminal.say("The settings are still being read.")
-        return
+    permissions = terminal.conversation.equipped.permissions
     wanted = argument.replace("-", "_").replace(" ", "_")
     if wanted in list(Mode):
         switch(terminal, Mode(wanted))

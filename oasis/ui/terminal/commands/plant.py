@@ -1,55 +1,132 @@
-"""/site and /plan: what may be written to the plant, and what was."""
+"""/site and /plan: what may be written to the plant, what was, and a write of the person's own."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
+from oasis.errors import ConfigError
 from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.paint import words
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from oasis.plant.plant import Plant
     from oasis.plant.site import Site
     from oasis.ui.terminal.terminal import Terminal
 
+MAX_WRITES = 20
 _NO_SITE = (
-    "There is no site file, so devices are only read. Start with --site FILE (yours, not the project's) to have tags, "
-    "limits and writing."
+    "There is no site file, so devices are only read. Start with --site FILE (a file of yours, not the project's) to "
+    "have tags, limits and writing."
 )
 
 
-async def _site(terminal: "Terminal", argument: str) -> None:
-    plant = terminal.conversation.box.plant if terminal.conversation.box else None
+def _with_site(terminal: "Terminal") -> "tuple[Plant, Site]":
+    """The plant and its site file. Raises ConfigError where there is none."""
+    plant = terminal.conversation.equipped.box.plant
     if plant is None or plant.site is None:
-        terminal.say(_NO_SITE)
-        return
-    site = plant.site
+        raise ConfigError(_NO_SITE)
+    return plant, plant.site
+
+
+async def _site(terminal: "Terminal", argument: str) -> None:
+    plant, site = _with_site(terminal)
     terminal.feed.say(
         words(f"{site.name}: {site.path}", "bold"),
         words(f"sha256 {site.digest[:16]}, as it was when the session began", "dim"),
         _tags(site, argument),
     )
-    if plant.writer is None:
-        terminal.say("Writing is not possible in this session.")
+    if plant.safe_state:
+        terminal.feed.say(words(plant.safe_state))
 
 
-def _tags(site: "Site", wanted: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("tag", "where", "unit", "may be written"):
-        table.add_column(name, overflow="fold")
+def _tags(site: "Site", wanted: str) -> "Table":
+    table = _table("tag", "where", "unit", "may be written")
     for name, tag in sorted(site.tags.items()):
-        if wanted and wanted.casefold() not in name.casefold():
-            continue
-        style = "bold red" if tag.is_writable else ""
-        where = f"{tag.url} {tag.point.address}"
-        table.add_row(Text(name), Text(where, "dim"), Text(tag.point.form.unit), Text(tag.limits, style))
+        if wanted.casefold() in name.casefold():
+            style = "bold red" if tag.is_writable else ""
+            where = f"{tag.url} {tag.point.address}"
+            table.add_row(Text(name), Text(where, "dim"), Text(tag.point.form.unit), Text(tag.limits, style))
     return table
 
 
+def _table(*columns: str) -> "Table":
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+async def _plan(terminal: "Terminal", argument: str) -> None:
+    plant, _ = _with_site(terminal)
+    tag, _, value = argument.partition(" ")
+    if not tag:
+        _show_writes(terminal, plant)
+        return
+    if not value.strip():
+        terminal.say("Write the value behind the tag: /plan TAG VALUE. Nothing is sent before you approve it.")
+        return
+    await terminal.conversation.open_session()
+    plan = await plant.plan(tag, _value(value.strip()))
+    terminal.feed.announce(plan.body)
+    if not await terminal.desk.approve(plan.title):
+        terminal.say("Not written.")
+        return
+    from oasis.ui.terminal.permission import BY  # noqa: PLC0415
+
+    written = await plant.carry_out(plan.token, BY)
+    terminal.feed.say(words(written.words))
+    terminal.conversation.tell(f"The engineer wrote to the plant: {written.words}")
+
+
+def _value(text: str) -> object:
+    """The value as it was typed: on and off, a number, or the text itself."""
+    switched = {"true": True, "on": True, "false": False, "off": False}
+    if text.lower() in switched:
+        return switched[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _show_writes(terminal: "Terminal", plant: "Plant") -> None:
+    """The newest writes in the audit."""
+    from oasis.plant.audit_report import WRITES, single_writes  # noqa: PLC0415
+
+    path = plant.audit_path
+    writes = single_writes(path)[-MAX_WRITES:] if path and path.exists() else []
+    if not writes:
+        terminal.say("Nothing has been planned for this site yet. /plan TAG VALUE plans a write.")
+        return
+    shown = [WRITES.index(name) for name in ("Write", "Tag", "Before", "After", "Read back", "Unit", "Outcome")]
+    table = _table(*(WRITES[n] for n in shown))
+    for write in writes:
+        table.add_row(*(Text(write[n]) for n in shown))
+    terminal.feed.say(table)
+
+
 def _names(terminal: "Terminal") -> Sequence[str]:
-    plant = terminal.conversation.box.plant if terminal.conversation.box else None
+    equipment = terminal.conversation.equipment
+    plant = equipment.box.plant if equipment else None
     return sorted(plant.site.tags) if plant and plant.site else ()
 
 
-COMMANDS = (Command("site", "[TAG]", "the site file: tags, limits, whether writing is possible", _site, _names),)
+def _writable(terminal: "Terminal") -> Sequence[str]:
+    equipment = terminal.conversation.equipment
+    plant = equipment.box.plant if equipment else None
+    return sorted(n for n, tag in plant.site.tags.items() if tag.is_writable) if plant and plant.site else ()
+
+
+COMMANDS = (
+    Command(
+        "plan", "[TAG VALUE]", "writes to the plant so far; plan one of your own", _plan, _writable, is_for_idle=True
+    ),
+    Command("site", "[TAG]", "the site file: tags, limits, whether writing is possible", _site, _names),
+)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 SHOWN_TURNS = 2
 
 
-def resume(terminal: "Terminal", name: str) -> None:
+async def resume(terminal: "Terminal", name: str) -> None:
     """Go on with a session and show its last turns. A session that cannot be resumed is told about."""
     try:
-        session = terminal.conversation.resume(name)
+        session = await terminal.conversation.resume(name)
     except OasisError as fault:
         terminal.say(str(fault))
         return
@@ -50,11 +50,8 @@ def show_turns(terminal: "Terminal", session: "Session") -> None:
 
 
 async def _resume(terminal: "Terminal", argument: str) -> None:
-    if terminal.conversation.connection is None:
-        terminal.say("There is no model yet; /model connects one.")
-        return
     if argument:
-        resume(terminal, argument)
+        await resume(terminal, argument)
         return
     listed = _listed(terminal)
     terminal.say("\n".join(listed) if listed else "There is no other session of this project.")
@@ -91,7 +88,7 @@ def _ids(terminal: "Terminal") -> Sequence[str]:
 
 
 async def _new(terminal: "Terminal", argument: str) -> None:
-    terminal.conversation.begin()
+    await terminal.conversation.begin()
     terminal.say("A new session begins with your next message.")
 
 
@@ -101,7 +98,7 @@ async def _export(terminal: "Terminal", argument: str) -> None:
 
 def _names(terminal: "Terminal") -> Sequence[str]:
     session = terminal.conversation.session
-    return [f"{session.id}.md", f"{session.id}.html"] if session else ()
+    return [f"{session.id}.md", f"{session.id}.json"] if session else ()
 
 
 COMMANDS = (

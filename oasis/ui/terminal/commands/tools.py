@@ -15,17 +15,19 @@ async def _packs(terminal: "Terminal", argument: str) -> None:
     from oasis.packs import find_packs  # noqa: PLC0415
 
     talk = terminal.conversation
-    chosen = talk.settings.packs if talk.settings else []
     if argument:
-        await talk.choose_packs(argument.split())
-        terminal.say(
-            f"Packs: {', '.join(talk.packs) or 'none'}. They are in the head of the next session: /new begins one."
-            if talk.session
-            else f"Packs: {', '.join(talk.packs) or 'none'}."
-        )
+        talk.choose_packs(argument.replace(",", " ").split())
+        named = ", ".join(talk.packs) or "none"
+        if talk.session is None:
+            await talk.begin()
+            terminal.say(f"Packs: {named}.")
+        else:
+            terminal.say(
+                f"Packs of the next session: {named}. The head of this one stays as it is; /new begins another."
+            )
         return
     told = [
-        (f"{'> ' if name in chosen else '  '}{name}", ", ".join(f"{scheme}://" for scheme in pack.drivers))
+        (f"{'> ' if name in talk.packs else '  '}{name}", ", ".join(f"{scheme}://" for scheme in pack.drivers))
         for name, pack in find_packs().items()
     ]
     terminal.feed.say(rows(told or [("none", "no pack is installed")]))
@@ -39,29 +41,42 @@ def _names(terminal: "Terminal") -> Sequence[str]:
 
 
 async def _skills(terminal: "Terminal", argument: str) -> None:
-    box = terminal.conversation.box
-    if box is None:
-        terminal.say("The settings are still being read.")
-        return
+    skills = terminal.conversation.equipped.box.skills
     if argument:
-        terminal.feed.message(box.skills.body(argument))
+        terminal.feed.message(skills.body(argument))
         return
-    lines = [*box.skills.lines_bundled(), *box.skills.lines_project()]
-    told = [(name, text) for name, _, text in (line.partition(": ") for line in lines)]
+    told = [(name, text) for name, _, text in (line.partition(": ") for line in _lines(terminal))]
     terminal.feed.say(rows(told or [("none", "no skill is there")]))
 
 
+def _lines(terminal: "Terminal") -> list[str]:
+    """A line for each skill: bundled, the chosen packs', the project's own."""
+    from oasis.packs import chosen_packs, pack_words  # noqa: PLC0415
+
+    equipment = terminal.conversation.equipped
+    words = "\n".join(pack_words(chosen_packs(equipment.settings.packs))).split("\n")
+    packs = [line.removeprefix("skill ") for line in words if line.startswith("skill ")]
+    return [*equipment.box.skills.lines_bundled(), *packs, *equipment.box.skills.lines_project()]
+
+
 def _skill_names(terminal: "Terminal") -> Sequence[str]:
-    box = terminal.conversation.box
-    lines = [*box.skills.lines_bundled(), *box.skills.lines_project()] if box else []
-    return [line.partition(": ")[0] for line in lines]
+    return [line.partition(": ")[0] for line in _lines(terminal)] if terminal.conversation.equipment else []
 
 
 async def _mcp(terminal: "Terminal", argument: str) -> None:
-    box = terminal.conversation.box
-    foreign = [tool for tool in box.registry.tools if "__" in tool.spec.name or "." in tool.spec.name] if box else []
-    told = [(tool.spec.name, one_line(tool.spec.description, 80)) for tool in foreign]
-    terminal.feed.say(rows(told or [("none", "no MCP server is configured (docs/configuration.md)")]))
+    equipment = terminal.conversation.equipped
+    if equipment.mcp is None:
+        terminal.say("No MCP server is set. A table [mcp.NAME] in your oasis.toml names one (docs/mcp.md).")
+        return
+    told = [
+        (
+            one.name,
+            f"{'runs' if one.is_running else one.fault or 'is down'}; {one.place}; tools: {', '.join(one.tools)}",
+        )
+        for one in equipment.mcp.standing()
+    ]
+    tools = [(tool.spec.name, one_line(tool.spec.description, 100)) for tool in equipment.mcp.tools]
+    terminal.feed.say(rows(told), rows(tools))
 
 
 COMMANDS = (
