@@ -166,6 +166,7 @@ def _check(order: Order, box: "Toolbox") -> None:
 async def _run(order: Order) -> "TurnFinished":
     from oasis.agent.assembly import agent, at_plant, toolbox
     from oasis.agent.gate import nobody_to_ask
+    from oasis.agent.hooks import hooks_of
     from oasis.agent.loop import Limits
     from oasis.agent.permissions import Permissions
     from oasis.core.events import Said
@@ -191,6 +192,7 @@ async def _run(order: Order) -> "TurnFinished":
                 limits=Limits(settings.max_steps, settings.max_minutes),
                 sampling=Sampling(temperature=settings.temperature),
                 compact_at=order.compact_at,
+                hooks=hooks_of(settings, order.project, lambda text: view.show(Said(text))),
             )
             async with at_plant(box, session, lambda text: view.show(Said(text)), is_attended=False):
                 return await loop.turn(items)
