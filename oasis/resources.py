@@ -22,7 +22,7 @@ def tool_spec(name: str) -> ToolSpec:
 
 @cache
 def shipped(name: str) -> Path:
-    """A file or folder of the repository that is part of an installation (`skills`, `fixtures/jobs/demo.jsonl`).
+    """A file or folder of the repository that is part of an installation (`skills`, `fixtures/jobs/depth.jsonl`).
 
     It is inside the package when installed, beside it in a working copy.
     """

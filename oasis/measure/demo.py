@@ -1,31 +1,43 @@
-"""The main job, small: a boiler on Modbus, a task done step by step, and what each step cost."""
+"""The main job, small: a simulated plant worked out device by device, and what each step cost."""
 
-import importlib.util
+import re
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from oasis.agent.assembly import Toolbox, agent, create_session, first_items, toolbox
+from oasis.agent.assembly import Toolbox, agent, at_plant, create_session, first_items, toolbox
 from oasis.agent.gate import nobody_to_ask
 from oasis.agent.permissions import Permissions
 from oasis.config import Settings
 from oasis.core.events import Event, StepFinished, TurnFinished
-from oasis.core.items import Assistant, Notice, User
+from oasis.core.items import Notice, User
 from oasis.core.usage import Usage
 from oasis.errors import ConfigError
-from oasis.measure.job import Job, load
+from oasis.lab.lab import Lab, running
+from oasis.measure.job import Job, Step, load
 from oasis.models.base import Model, Sampling
 from oasis.models.connect import connect
 from oasis.models.replay import ReplayModel
 from oasis.models.tokens import TokenModel
+from oasis.packs import find_packs
 from oasis.resources import shipped
 
 RECORDED_MODEL = "smollm2-135m"
-_BOILER = "{boiler}"
+JOBS = {"boiler": "boiler"}
+"""The recorded jobs (fixtures/jobs/NAME.jsonl, NAME.toml) in their order, and the lab's station that each needs."""
+SPEED = 20.0
 _ALLOWED = ("write", "edit")
+_PLACE = re.compile(r"\{([a-z]+)\}")
+_SITE = """\
+# What the demonstration may write to the simulated plant, and how far.
+
+[site]
+name = "demonstration"
+
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +58,29 @@ class Demo:
     is_live: bool
 
     async def run(self, show: Callable[[Event], None], say: Callable[[str], None]) -> list[Told]:
-        """Run both turns; the steps' costs. Raises ConfigError where the Modbus pack's library is missing."""
-        boiler = _boiler()
+        """Run the jobs of all devices that the lab can simulate here; the steps' costs. Raises ConfigError for none."""
         copy_project(self.project)
         async with AsyncExitStack() as stack:
-            url = await stack.enter_async_context(boiler())
-            say(f"A simulated boiler answers at {url}.")
+            packs = find_packs()
+            lab = await stack.enter_async_context(running(packs, {"speed": SPEED}))
+            urls = _urls(lab)
+            for name, url in urls.items():
+                say(f"A simulated {name} answers at {url}.")
+            for line in lab.absent:
+                say(line)
+            site = self.project / "plant.toml"
+            site.write_text(_site(urls), encoding="utf-8")
+            chosen = sorted({device.pack for device in lab.devices if device.station.url in urls.values()})
+            box = toolbox(self.project, chosen, site)
             connection = await connect(self.settings, say=say)
             stack.push_async_callback(connection.close)
-            job = _at(load(shipped("fixtures/jobs/demo.jsonl")), url)
+            job = _job(urls)
             model = connection.model if self.is_live else _replayed(connection.model, job)
-            box = toolbox(self.project, ["modbus"])
-            return await self._turns(model, box, job, show)
+            return await self._turns(model, box, job, show, say)
 
-    async def _turns(self, model: Model, box: Toolbox, job: Job, show: Callable[[Event], None]) -> list[Told]:
+    async def _turns(
+        self, model: Model, box: Toolbox, job: Job, show: Callable[[Event], None], say: Callable[[str], None]
+    ) -> list[Told]:
         costs: list[Told] = []
         now = datetime.now().astimezone()
 
@@ -69,7 +90,6 @@ class Demo:
             show(event)
 
         with create_session(self.project, box, model, now) as session:
-            sampling = Sampling(temperature=self.settings.temperature)
             loop = agent(
                 model,
                 session,
@@ -77,15 +97,45 @@ class Demo:
                 emit,
                 nobody_to_ask(_ALLOWED),
                 permissions=Permissions(allow=_ALLOWED),
-                sampling=sampling,
+                sampling=Sampling(temperature=self.settings.temperature),
             )
             opening: list[User | Notice] = [*first_items(self.project, box, now)]
-            for task in _tasks(job):
-                finished: TurnFinished = await loop.turn([*opening, task])
-                opening = []
-                if finished.reason != "done":
-                    break
+            async with at_plant(box, session, say, is_attended=False):
+                for task in _tasks(job):
+                    finished: TurnFinished = await loop.turn([*opening, task])
+                    opening = []
+                    if finished.reason != "done":
+                        break
         return costs
+
+
+def _urls(lab: Lab) -> dict[str, str]:
+    """Where the stations of the jobs are, by job; those that run. Raises ConfigError for none."""
+    urls: dict[str, str] = {}
+    for job, name in JOBS.items():
+        for device in lab.devices:
+            if device.station.name == name and device.station.url:
+                urls.setdefault(job, device.station.url)
+    if not urls:
+        raise ConfigError(
+            "The demonstration needs a pack whose devices can be simulated: pip install 'oasis-agent[modbus,engine]'."
+        )
+    return urls
+
+
+def _site(urls: Mapping[str, str]) -> str:
+    pieces = [shipped(f"fixtures/jobs/{name}.toml").read_text(encoding="utf-8") for name in urls]
+    return _SITE + "\n".join(_put(piece, urls) for piece in pieces)
+
+
+def _job(urls: Mapping[str, str]) -> Job:
+    """The jobs of these devices one after another, with their addresses in texts and arguments."""
+    steps: list[Step] = []
+    for name in urls:
+        turns = steps[-1].turn if steps else 0
+        for step in load(shipped(f"fixtures/jobs/{name}.jsonl")).steps:
+            steps.append(_at(replace(step, number=len(steps) + 1, turn=turns + step.turn), urls))
+    return Job(tuple(steps))
 
 
 def copy_project(project: Path) -> None:
@@ -101,14 +151,6 @@ def without_reuse_ms(costs: Sequence[Told]) -> float:
     return spent / computed * presented if computed else 0.0
 
 
-def _boiler() -> Callable[[], AbstractAsyncContextManager[str]]:
-    if importlib.util.find_spec("pymodbus") is None:
-        raise ConfigError("The demonstration needs the Modbus pack: pip install 'oasis-agent[modbus,engine]'.")
-    from oasis_modbus.boiler import running_boiler  # noqa: PLC0415
-
-    return running_boiler
-
-
 def _replayed(model: Model, job: Job) -> ReplayModel:
     if not isinstance(model, TokenModel):
         raise ConfigError("Recorded decisions are replayed in the token lane only; this model is in the chat lane.")
@@ -119,25 +161,14 @@ def _tasks(job: Job) -> list[User]:
     return [item for step in job.steps for item in step.new if isinstance(item, User)]
 
 
-def _at(job: Job, url: str) -> Job:
-    """The job with the boiler's address in its texts and arguments."""
+def _at(step: Step, urls: Mapping[str, str]) -> Step:
+    calls = tuple(replace(call, arguments=_put(call.arguments, urls)) for call in step.written.calls)
+    new = tuple(User(_put(item.text, urls)) if isinstance(item, User) else item for item in step.new)
+    return replace(step, new=new, written=replace(step.written, calls=calls))
 
-    def put(text: str) -> str:
-        return text.replace(_BOILER, url)
 
-    def written(message: Assistant) -> Assistant:
-        calls = tuple(replace(call, arguments=put(call.arguments)) for call in message.calls)
-        return replace(message, calls=calls)
-
-    steps = tuple(
-        replace(
-            step,
-            new=tuple(User(put(item.text)) if isinstance(item, User) else item for item in step.new),
-            written=written(step.written),
-        )
-        for step in job.steps
-    )
-    return replace(job, steps=steps)
+def _put(text: str, urls: Mapping[str, str]) -> str:
+    return _PLACE.sub(lambda found: urls.get(found[1], found[0]), text)
 
 
 def as_row(cost: Told) -> dict[str, float]:
