@@ -98,8 +98,11 @@ def _float32(value: float) -> float:
 
 def _scored(points: Sequence[Known], words: Mapping[tuple[str, int], int]) -> tuple[int, int]:
     guesses: dict[tuple[str, int], tuple[int, Value]] = {}
+    before = ("", "")
     for table, first, run in _runs(words):
-        guesses |= {(table, first + g.at): (g.registers, g.value) for g in segments(run)}
+        cut = segments(run, before)
+        before = (cut[-1].kind, cut[-1].order)
+        guesses |= {(table, first + g.at): (g.registers, g.value) for g in cut}
     right = 0
     for point in points:
         some = [words[point.table, point.address + n] for n in range(point.registers)]

@@ -21,10 +21,16 @@ EXCEPTIONS = {
         "the gateway is there, the unit behind it is silent: wrong unit number, no power, wiring, or line settings",
     ),
 }
+_OTHER = ("not in the standard", "see the device's manual")
 
 
 class LinkFault(ToolFault):
-    """The wire, not the device's answer, was at fault. `is_sent`: whether the request may have reached the device."""
+    """The wire, not the device's answer, was at fault. `is_sent`: whether the request may have reached the device.
+
+    `short` is it in three words.
+    """
+
+    short = "fault of the wire"
 
     def __init__(self, message: str, is_sent: bool) -> None:
         super().__init__(message)
@@ -34,13 +40,19 @@ class LinkFault(ToolFault):
 class Unreachable(LinkFault):
     """There is no connection; nothing was sent."""
 
+    short = "no connection"
+
 
 class Silent(LinkFault):
     """No reply within the time."""
 
+    short = "no reply"
+
 
 class Broken(LinkFault):
     """The connection ended before the reply was whole. `is_idle`: before any byte of it came."""
+
+    short = "connection closed"
 
     def __init__(self, message: str, is_idle: bool) -> None:
         super().__init__(message, is_sent=True)
@@ -50,9 +62,13 @@ class Broken(LinkFault):
 class Garbled(LinkFault):
     """What came is no Modbus reply, or its checksum is wrong."""
 
+    short = "no Modbus reply"
+
 
 class Strange(LinkFault):
     """A whole reply, but not to this request: another unit, transaction or function. `unit` sent it."""
+
+    short = "reply of another"
 
     def __init__(self, message: str, unit: int) -> None:
         super().__init__(message, is_sent=True)
@@ -61,8 +77,11 @@ class Strange(LinkFault):
 
 def exception(code: int) -> str:
     """A device's exception code as name and advice."""
-    name, advice = EXCEPTIONS.get(code, ("not in the standard", "see the device's manual"))
-    return f"exception 0x{code:02X} ({name}): {advice}"
+    return f"{exception_name(code)}: {EXCEPTIONS.get(code, _OTHER)[1]}"
+
+
+def exception_name(code: int) -> str:
+    return f"exception 0x{code:02X} ({EXCEPTIONS.get(code, _OTHER)[0]})"
 
 
 def unreachable(endpoint: Endpoint, why: str = "") -> Unreachable:

@@ -14,7 +14,7 @@ from oasis_modbus.codec import ORDERS, TYPES, decoded, packed
 
 SWITCH_BITS = 4.0
 """What it costs that a value has another type or order than the one before it."""
-_ORDER_BITS = {"ABCD": 0.0, "CDAB": 1.0, "BADC": 7.0, "DCBA": 7.0}
+_ORDER_BITS = {"ABCD": 0.0, "CDAB": 1.0, "BADC": 7.0, "DCBA": 5.0}
 _BASE_BITS = {"uint16": 2.0, "int16": 3.0, "uint32": 3.0, "int32": 4.0, "float32": 3.0, "float64": 8.0}
 _MARKERS = {
     "uint16": (0xFFFF,), "int16": (-0x8000, 0x7FFF), "uint32": (0xFFFFFFFF,), "int32": (-0x80000000, 0x7FFFFFFF),
@@ -56,11 +56,11 @@ def candidates(words: Sequence[int], at: int) -> list[Guess]:
     return sorted(found, key=lambda g: g.bits / g.registers)
 
 
-def segments(words: Sequence[int]) -> list[Guess]:
-    """The run cut into values, by least cost."""
+def segments(words: Sequence[int], before: tuple[str, str] = ("", "")) -> list[Guess]:
+    """The run cut into values, by least cost. `before` is type and order of the value that precedes it, if any."""
     ends: list[dict[tuple[str, str], tuple[float, Guess | None, tuple[str, str] | None]]]
     ends = [{} for _ in range(len(words) + 1)]
-    ends[0] = {("", ""): (0.0, None, None)}
+    ends[0] = {before: (0.0, None, None)}
     for at in range(len(words)):
         if not ends[at]:
             continue
@@ -122,7 +122,8 @@ def _integer_bits(value: int, kind: str) -> tuple[float | None, str]:
     if value < 0:
         return (math.log2(-value) + 4, "a small negative number") if value > -(2**28) else (None, "")
     high = value >> 16
-    bits = math.log2(value + 1) + 1 if not high else 14.0 + 1.3 * math.log2(high + 1)
+    rare = 2.0 * (value >= 0x4000)
+    bits = math.log2(value + 1) + 1 + rare if not high else 14.0 + 1.3 * math.log2(high + 1)
     return bits, "like its neighbour" if not high else "a counter: its high word is small"
 
 

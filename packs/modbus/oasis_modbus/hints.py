@@ -13,8 +13,11 @@ _SHOWN = 3
 def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
     """For registers by address: the ranked guesses of each that begins a value. Small plain numbers need none."""
     hints: dict[int, tuple[str, ...]] = {}
+    before = ("", "")
     for first, run in _runs(words):
-        for guess in segments(run):
+        cut = segments(run, before)
+        before = (cut[-1].kind, cut[-1].order)
+        for guess in cut:
             others = [g for g in candidates(run, guess.at) if (g.kind, g.order) != (guess.kind, guess.order)]
             if line := _line(guess, others):
                 hints[first + guess.at] = (line,)
@@ -41,9 +44,13 @@ def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:
 
 
 def _line(guess: Guess, others: Sequence[Guess]) -> str:
-    if guess.registers == 1 and guess.kind == "uint16" and isinstance(guess.value, int) and guess.value < 0x8000:
+    if guess.registers == 1 and isinstance(guess.value, int) and 0 <= guess.value < 0x8000:
         return ""
-    near = [g for g in others if g.bits / g.registers < guess.bits / guess.registers + 4][: _SHOWN - 1]
+    near = [
+        g
+        for g in others
+        if g.bits / g.registers < guess.bits / guess.registers + 4 and g.kind != "uint16" and g.value != guess.value
+    ][: _SHOWN - 1]
     return "may be " + "; or ".join(str(g) for g in (guess, *near))
 
 

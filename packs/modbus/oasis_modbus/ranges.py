@@ -9,11 +9,12 @@ from oasis_modbus.tables import LAST, Table
 from oasis_modbus.units import Refused
 
 _STARTS = (
-    0, 1, 100, 200, 256, 300, 400, 500, 600, 700, 800, 900, 1000, 1024, 1500, 2000, 3000, 4000, 4096, 5000, 6000, 7000,
+    0, 1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100,
+    200, 256, 300, 400, 500, 600, 700, 800, 900, 1000, 1024, 1500, 2000, 3000, 4000, 4096, 5000, 6000, 7000,
     8000, 9000, 10_000, 15_000, 20_000, 25_000, 30_000, 32_000, 35_000, 37_000, 40_000, 45_000, 47_000, 50_000, 60_000,
 )  # fmt: skip
 """Where maps usually begin; each is looked at unless a range found before has it."""
-_LOOK_AHEAD = (2, 4, 8, 16, 32, 64)
+_LOOK_AHEAD = (2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64)
 _STRIDES = (32, 8, 4, 2, 1)
 _MOST_BLOCKS = 8
 """Whole blocks in a row after which a range is taken as longer than a scan need follow."""

@@ -1,19 +1,23 @@
 """Reads points of one unit: in blocks, past addresses that do not exist, each value from one request."""
 
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from oasis.plant.values import GOOD, Point, Reading
-from oasis_modbus import grammar
+from oasis_modbus import faults, grammar
 from oasis_modbus.blocks import Block, Known, Span, blocks
 from oasis_modbus.codec import decoded
 from oasis_modbus.faults import LinkFault
 from oasis_modbus.grammar import Place
 from oasis_modbus.hints import number_hints, run_hints
 from oasis_modbus.tables import TABLES, Table
-from oasis_modbus.units import BUSY, Refused, Unit
+from oasis_modbus.units import Refused, Unit
+
+HALVING_S = 5.0
+"""How long a read looks for the addresses that do not exist in its blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,11 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What became of one value's registers: words, or why not."""
+    """What became of one value's registers: words, or shortly why not, and that in full."""
 
     words: tuple[int, ...] = ()
     why: str = ""
+    advice: str = ""
 
 
 class Reader:
@@ -44,16 +49,29 @@ class Reader:
         self.unit = unit
         self.known = {name: Known() for name in TABLES}
         self._most = {name: table.most for name, table in TABLES.items()}
+        self._halve_until = 0.0
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         """The readings in order. Raises ToolFault where nothing at all could be read for a fault of the wire."""
         elements = [element for point in points for element in elements_of(point)]
         got = await self.fetch([e.key for e in elements])
         hints = _hints(elements, got)
-        return [_reading(e, got[e.key], hints) for e in elements]
+        readings: list[Reading] = []
+        for element in elements:
+            reading = _reading(element, got[element.key], hints)
+            is_first = not readings or readings[-1].status != reading.status
+            if not reading.is_good and is_first and got[element.key].advice:
+                reading = replace(reading, more=(*reading.more, got[element.key].advice))
+            readings.append(reading)
+        return readings
 
     async def fetch(self, wanted: Sequence[tuple[str, Span]]) -> dict[tuple[str, Span], Got]:
-        """The words of each span. A fault of the wire ends it: what was not read says so; raised if nothing was."""
+        """The words of each span. A fault of the wire ends it: what was not read says so; raised if nothing was.
+
+        A block with an address that does not exist is read in halves, for `HALVING_S`: on a slow device the rest says
+        that it was not looked at.
+        """
+        self._halve_until = 0.0
         spans: defaultdict[str, list[Span]] = defaultdict(list)
         for name, span in wanted:
             spans[name].append(span)
@@ -65,7 +83,7 @@ class Reader:
                     fault = await self._block(TABLES[name], block, got)
                 if fault:
                     for span in block.spans:
-                        got.setdefault((name, span), Got(why=f"not read: {fault}"))
+                        got.setdefault((name, span), Got(why=f"not read: {fault.short}", advice=str(fault)))
         if fault and not any(g.words for g in got.values()):
             raise fault
         return got
@@ -77,8 +95,8 @@ class Reader:
         except LinkFault as fault:
             return fault
         except Refused as refused:
-            if refused.code in BUSY or refused.code not in (2, 3, 4) or len(block.spans) == 1:
-                got.update({(table.name, span): Got(why=str(refused)) for span in block.spans})
+            if not self._may_halve(refused, block):
+                got.update({(table.name, span): self._refused(refused, block) for span in block.spans})
                 return None
             for half in block.halves():
                 if fault := await self._block(table, half, got):
@@ -92,6 +110,23 @@ class Reader:
             at = span.first - block.first
             got[table.name, span] = Got(tuple(values[at : at + span.count]))
         return None
+
+    def _may_halve(self, refused: Refused, block: Block) -> bool:
+        """Whether a part of the block may read, and there is time to look."""
+        if refused.code not in (2, 3, 4) or len(block.spans) == 1:
+            return False
+        self._halve_until = self._halve_until or time.monotonic() + HALVING_S
+        return time.monotonic() < self._halve_until
+
+    def _refused(self, refused: Refused, block: Block) -> Got:
+        name = faults.exception_name(refused.code)
+        if len(block.spans) == 1 or refused.code not in (2, 3, 4):
+            return Got(why=name, advice=str(refused))
+        last = block.first + block.count - 1
+        return Got(
+            why=f"not decided: {name} within {block.first}-{last}",
+            advice=f"The device is slow: looking for what does not read was ended after {HALVING_S:g} s. Ask for less.",
+        )
 
 
 @lru_cache(4096)

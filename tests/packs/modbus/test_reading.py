@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
+from oasis_modbus import reader
 from oasis_modbus.codec import ORDERS
 from pymodbus.constants import ExcCodes
 
@@ -153,8 +154,18 @@ async def test_addresses_that_do_not_exist_are_named_and_the_others_read():
         readings = await read(f"{url}/7", "holding 0-110 uint16")
     bad = [r.point.address for r in readings if not r.is_good]
     assert bad == ["holding 40", *(f"holding {at}" for at in range(101, 110))]
-    assert readings[40].status.startswith("unit 7 answered function 03 with exception 0x02 (illegal data address)")
+    assert {r.status for r in readings if not r.is_good} == {"exception 0x02 (illegal data address)"}
+    assert readings[40].more[0].startswith("unit 7 answered function 03 with exception 0x02 (illegal data address): ")
+    assert [len(r.more) for r in readings[101:110]] == [1] + [0] * 8, "the advice is not said once for each gap"
     assert readings[41].value == 0
+
+
+async def test_on_a_slow_device_looking_for_gaps_ends_and_what_is_not_decided_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reader, "HALVING_S", 0.0)
+    async with pymodbus_device({0: range(10)}) as url:
+        readings = await read(f"{url}/7", "holding 0-19 uint16")
+    assert {r.status for r in readings} == {"not decided: exception 0x02 (illegal data address) within 0-19"}
+    assert readings[0].more[0].startswith("The device is slow: ")
 
 
 async def test_a_device_that_gives_less_at_once_is_read_in_smaller_blocks():
