@@ -9,7 +9,8 @@ from pathlib import Path
 from oasis.plant.audit import read_records
 from oasis.plant.audit_writes import KeptWrite, writes_of
 from oasis.plant.driver import Effect
-from oasis.plant.values import Value, spelled
+from oasis.plant.limits import shown
+from oasis.plant.values import Form, Value
 
 HEADINGS = (
     "Tag", "Endpoint", "Address", "As found", "As left", "Unit", "Writes", "Last outcome", "By", "First", "Last",
@@ -27,6 +28,7 @@ class Row:
     tag: str
     url: str
     address: str
+    type: str
     unit: str
     as_found: Value | None
     as_left: Value | None = None
@@ -49,10 +51,10 @@ class Row:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row's texts, in the order of HEADINGS."""
-        left = _value(self.as_left)
+        left = _value(self.type, self.as_left)
         more = f" ({self.unknown} unknown in all)" if self.unknown > (self.outcome is Effect.UNKNOWN) else ""
         outcome = f"{_outcome(self.outcome)}{more}"
-        found = _value(self.as_found)
+        found = _value(self.type, self.as_found)
         people = ", ".join(self.by)
         place = (self.tag, self.url, self.address)
         return (*place, found, left, self.unit, str(self.writes), outcome, people, self.first, self.last)
@@ -64,7 +66,8 @@ def report(path: Path) -> list[Row]:
     for write in writes_of(read_records(path)):
         if write.is_sent:
             place = (write.url, write.address)
-            row = rows.setdefault(place, Row(write.tag, write.url, write.address, write.unit, write.before))
+            first = Row(write.tag, write.url, write.address, write.type, write.unit, write.before)
+            row = rows.setdefault(place, first)
             row.add(write)
     return list(rows.values())
 
@@ -90,7 +93,7 @@ def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cells(write: KeptWrite) -> tuple[str, ...]:
-    values = (_value(write.before), _value(write.after), _value(write.read_back))
+    values = [_value(write.type, value) for value in (write.before, write.after, write.read_back)]
     end = (write.unit, _outcome(write.effect), write.by, write.session)
     return (write.token, write.sent_at, write.tag, *values, *end)
 
@@ -99,10 +102,8 @@ def _outcome(effect: Effect) -> str:
     return "UNKNOWN" if effect is Effect.UNKNOWN else str(effect)
 
 
-def _value(value: Value | None) -> str:
-    if value is None:
-        return "not read"
-    return f"{value:.12g}" if isinstance(value, float) else spelled(value)
+def _value(kind: str, value: Value | None) -> str:
+    return "not read" if value is None else shown(Form(kind), value)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from oasis.core.chain import Record
 from oasis.plant.audit import packed, unpacked
 from oasis.plant.driver import Effect
-from oasis.plant.limits import change
+from oasis.plant.limits import change, shown
 from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
-from oasis.plant.values import Value
+from oasis.plant.values import Form, Value
 
 _MINUTE = timedelta(minutes=1)
 
@@ -27,6 +27,7 @@ class KeptWrite:
     tag: str
     url: str
     address: str
+    type: str
     unit: str
     session: str
     before: Value | None
@@ -41,6 +42,10 @@ class KeptWrite:
     def is_sent(self) -> bool:
         """May it have reached the device?"""
         return bool(self.sent_at) and self.effect is not Effect.NOT_SENT
+
+    def spelled(self, value: Value | None) -> str:
+        """A value of the tag as people write it, without unit."""
+        return shown(Form(self.type), value)
 
     @property
     def may_have_acted(self) -> bool:
@@ -93,7 +98,9 @@ def _planned(token: str, record: Record) -> KeptWrite:
         return str(record.get(name, ""))
 
     before, after = unpacked(record.get("before")), unpacked(record.get("after"))
-    return KeptWrite(token, text("tag"), text("url"), text("address"), text("unit"), text("session"), before, after)
+    return KeptWrite(
+        token, text("tag"), text("url"), text("address"), text("type"), text("unit"), text("session"), before, after
+    )
 
 
 def _follow(write: KeptWrite, record: Record) -> None:

@@ -51,10 +51,11 @@ class Plan:
         """Tag, before, after, limits and wire bytes, one line each."""
         form = self.tag.point.form
         unit = f" {form.unit}".rstrip()
+        raw = f" (raw {self.before.raw})" if self.before.raw else ""
         lines = [
             f"tag     {self.tag.name}: {self.tag.point.address} of {self.tag.url}",
             f"device  {self.identity or 'does not say what it is'}",
-            f"before  {shown(form, self.before.value)}{unit} (raw {self.before.raw})",
+            f"before  {shown(form, self.before.value)}{unit}{raw}",
             f"after   {shown(form, self.after)}{unit}",
             f"limits  {self.tag.limits}",
             f"wire    {self.frame.wire.hex(' ')} ({self.frame.words})",

@@ -103,11 +103,11 @@ def _lost(records: Iterable[Record]) -> set[str]:
 def _left(write: KeptWrite) -> str:
     unit = f" {write.unit}".rstrip()
     place = f"{write.tag} ({write.address} of {write.url})"
-    change = f"{spelled(write.before)} → {spelled(write.after)}{unit} at {write.sent_at}"
+    change = f"{write.spelled(write.before)} → {write.spelled(write.after)}{unit} at {write.sent_at}"
     who = f"Session {write.session} ended without its safe state"
     if write.effect is Effect.UNKNOWN:
         return f"{who}: whether {place} was written, {change}, is UNKNOWN. Look at the plant."
-    now = "not read back" if write.read_back is None else f"read back as {spelled(write.read_back)}{unit}"
+    now = "not read back" if write.read_back is None else f"read back as {write.spelled(write.read_back)}{unit}"
     return f"{who}: {place} was written, {change}, and {now}."
 
 

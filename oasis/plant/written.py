@@ -8,7 +8,7 @@ from oasis.plant.driver import Effect, Sent
 from oasis.plant.limits import same, shown
 from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
-from oasis.plant.values import Reading, Value, spelled
+from oasis.plant.values import Reading, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ def notes_of(writes: Sequence[KeptWrite], tag: Tag, before: Reading) -> tuple[st
     if last is None or last.effect is not Effect.UNKNOWN:
         return ()
     return (
-        f"the outcome of the last write of {tag.name}, {last.token} to {spelled(last.after)} at {last.sent_at}, is "
-        f"UNKNOWN ({last.words}); it reads {spelled(before.value)} now",
+        f"the outcome of the last write of {tag.name}, {last.token} to {last.spelled(last.after)} at {last.sent_at}, "
+        f"is UNKNOWN ({last.words}); it reads {last.spelled(before.value)} now",
     )
 
 

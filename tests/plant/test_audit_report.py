@@ -9,7 +9,7 @@ import pytest
 from oasis.plant.audit_report import HEADINGS, WRITES, as_csv, as_markdown, report, single_writes
 from oasis.plant.driver import Effect
 from tests.plant.device import Memory
-from tests.plant.plants import Desk, memory_desk
+from tests.plant.plants import CELLS, Desk, memory_desk
 
 
 @pytest.fixture
@@ -42,6 +42,13 @@ async def test_each_write_is_listed_with_what_takes_it_back(desk: Desk):
         ("flow", "10", "12.5", "UNKNOWN"),
     ]
     assert (await desk.writer.revert(rows[2]["Write"])).after == 10.0
+
+
+async def test_a_value_has_the_digits_of_its_type(tmp_path: Path):
+    memory = Memory(dict(CELLS, flow=12.100000381469727))
+    desk = memory_desk(tmp_path, memory)
+    await desk.write("flow", 12.5)
+    assert [row.cells[3:5] for row in report(desk.path)] == [("12.1", "12.5")]
 
 
 async def test_the_sheet_is_a_markdown_table(desk: Desk):
