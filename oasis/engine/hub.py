@@ -156,7 +156,7 @@ class _Fetch:
         return self.target.with_name(f"{self.target.name}.part.json")
 
     async def run(self) -> None:
-        digest, here = self._begin()
+        digest, here = await asyncio.to_thread(self._begin)
         free = shutil.disk_usage(self.target.parent).free
         if free < self.wanted.size_bytes - here:
             raise EngineFault(
@@ -216,7 +216,7 @@ class _Fetch:
                         ) from fault
                     await self.sleep(min(2.0**fails, 30.0))
             file.flush()
-            os.fsync(file.fileno())
+            await asyncio.to_thread(os.fsync, file.fileno())
         return digest.hexdigest()
 
     async def _blocks(self, here: int) -> AsyncGenerator[tuple[bytes, int], None]:
