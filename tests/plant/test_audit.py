@@ -257,6 +257,37 @@ def test_processes_at_once_write_one_chain(path: Path):
     assert verify(path) == []
 
 
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from oasis.errors import AuditFault
+from oasis.plant.audit import Audit, read_records, verify
+path = Path(sys.argv[1])
+audit = Audit(path, "s1")
+audit.add("plan", tag="a")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, resource.RLIM_INFINITY))
+try:
+    audit.add("plan", tag="b")
+except AuditFault as fault:
+    print(fault)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+audit.add("plan", tag="c")
+print(verify(path), [record["kind"] for record in read_records(path)])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no limits of file size there")
+def test_a_full_disk_stops_the_audit_and_is_mended_when_there_is_room(path: Path):
+    path.parent.mkdir()
+    child = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    said, after = child.stdout.splitlines()
+    assert "cannot be written: File too large. Without it nothing is written to the plant." in said
+    assert after == "[] ['session', 'plan', 'mended', 'plan']"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_link_in_place_of_the_audit_is_not_followed(path: Path, tmp_path: Path):
     path.parent.mkdir()
