@@ -3,6 +3,7 @@
 import difflib
 import json as json_text
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,11 +73,17 @@ async def _run(
     if site is not None:
         check_new(site)
     packs = {pack.name: pack for pack in chosen_packs(names)} if names else find_packs()
-    async with running(packs, options, extra, faults) as lab:
+    async with running(packs, options, extra, faults, _starting) as lab:
         if site is not None:
             write_new(site, sample(lab.devices))
         _tell(lab, site, as_json)
         await asyncio.Event().wait()
+
+
+def _starting(name: str) -> None:
+    """Some servers take seconds to start: say so where somebody looks on."""
+    if sys.stderr.isatty():
+        typer.echo(f"Starting {name} ...", err=True)
 
 
 def _tell(lab: "Lab", site: Path | None, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """The lab: every installed pack's simulated devices, started together and ended together."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -54,11 +54,13 @@ async def running(
     options: Mapping[str, Any],
     extra: Mapping[str, str | bool] | None = None,
     faults: Sequence[str] = (),
+    starting: Callable[[str], None] = lambda name: None,
 ) -> AsyncGenerator[Lab, None]:
     """Run the simulators of `packs` until the context is left.
 
     `options` go to every simulator. So do `extra`, which one of them must know. `faults` are names as PACK:NAME; the
-    pack may be left out where there is one. Raises ConfigError for what cannot be meant.
+    pack may be left out where there is one. `starting` is told each pack's name before its simulators start. Raises
+    ConfigError for what cannot be meant.
     """
     by_pack = _faults_by_pack(packs, faults)
     given = dict(options) | dict(extra or {})
@@ -67,6 +69,7 @@ async def running(
     absent = [f"{name}: {why}" for name, why in not_installed().items()]
     async with AsyncExitStack() as stack:
         for name, pack in packs.items():
+            starting(name)
             watched = _Watched(given | ({"faults": by_pack[name]} if by_pack.get(name) else {}))
             for simulate in pack.simulators.values():
                 try:

@@ -39,6 +39,20 @@ def test_yes_answers_for_a_tag_that_the_site_file_marks(lab: Place):
     assert lab.run.witness.counts == {(2, "holding", 1): 1}
 
 
+def test_several_tags_are_written_in_order_until_one_is_not(lab: Place):
+    pairs = ("pump_2_speed", 20, "pump_2_speed", 40, "pump_2_speed", 90, "pump_2_speed", 50)
+    done = plant("write", *pairs, "--site", lab.site, "--yes")
+    assert done.code == 1
+    assert "one write may change it by 25" in done.error
+    assert [(row["plan"]["after"], row["effect"]) for row in done.lines] == [(20.0, "written"), (40.0, "written")]
+    assert [write.values for write in lab.run.witness.writes] == [(200,), (400,)]
+
+
+def test_a_tag_without_its_value_is_wrong_usage(lab: Place):
+    done = plant("write", "pump_2_speed", 20, "pump_1_speed", "--site", lab.site, "--yes")
+    assert (done.code, lab.run.witness.writes) == (2, [])
+
+
 def test_without_a_site_file_nothing_is_written():
     done = plant("write", "set_point", 75, "--yes")
     assert done.code == 1

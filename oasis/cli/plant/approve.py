@@ -64,8 +64,8 @@ async def carried_out(writer: "Writer", plan: "Plan", yes: bool) -> "Written | N
     return await writer.carry_out(plan.token, _who())
 
 
-def tell(plan: "Plan", written: "Written | None", as_json: bool) -> None:
-    """Say how it ended, and end the command with its exit code."""
+def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
+    """Say how it ended; the exit code for it."""
     from oasis.plant.driver import Effect
     from oasis.ui.clean import clean
     from oasis.ui.plant import rows
@@ -78,8 +78,7 @@ def tell(plan: "Plan", written: "Written | None", as_json: bool) -> None:
         typer.echo(rows.line(row | {"read_back": read_back}))
     else:
         typer.echo(clean(words))
-    codes = {Effect.WRITTEN: 0, Effect.REJECTED: PARTLY, Effect.UNKNOWN: UNKNOWN, Effect.NOT_SENT: 1}
-    raise typer.Exit(codes[effect])
+    return {Effect.WRITTEN: 0, Effect.REJECTED: PARTLY, Effect.UNKNOWN: UNKNOWN, Effect.NOT_SENT: 1}[effect]
 
 
 def _who() -> str:

@@ -98,13 +98,13 @@ def revert(
 
 
 async def _revert(token: str, site: SiteFile, yes: bool, as_json: bool) -> None:
-    from oasis.cli.plant.approve import carried_out, check_can_ask, tell, writing
+    from oasis.cli.plant.approve import carried_out, check_can_ask, told, writing
 
     async with writing(site, "revert") as writer:
         check_can_ask(yes)
         plan = await writer.revert(token)
-        written = await carried_out(writer, plan, yes)
-    tell(plan, written, as_json)
+        code = told(plan, await carried_out(writer, plan, yes), as_json)
+    raise typer.Exit(code)
 
 
 def _show(made: "list[Row]", as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`oasis plant write`: one tag of the site file, as a person approves it."""
+"""`oasis plant write`: tags of the site file, each as a person approves it."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,33 +16,48 @@ Yes = Annotated[
 
 
 def write(
-    tag: Annotated[str, typer.Argument(metavar="TAG", help="A tag of the site file that may be written.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="In the tag's unit; on or off for a bit.")],
+    values: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TAG VALUE",
+            help="A tag of the site file that may be written, and the value in its unit (on or off for a bit).",
+        ),
+    ],
     site: SiteFile = None,
     yes: Yes = False,
+    hold: Annotated[
+        float, typer.Option(min=0, help="Seconds to keep the connection afterwards; a bus leaves OP when it is closed.")
+    ] = 0.0,
     json: AsJson = None,
 ) -> None:
-    """Write one tag: show the plan, ask, send it once, read back.
+    """Write a tag: show the plan, ask, send it once, read back. Several are written one after another.
 
     oasis plant write set_point 75 --site plant.toml
 
     The plan shows tag, before, after, limits and the bytes that would be sent. Nothing is sent before it is approved at
-    the terminal, and all of it is in the audit. Exit codes: 0 written, 1 nothing was sent, 3 rejected by the device,
-    4 unknown: look at the plant, it is not sent again.
+    the terminal, and all of it is in the audit. What is not written ends the command, with exit code 1 (nothing was
+    sent), 3 (the device rejected it) or 4 (unknown: look at the plant, it is not sent again).
     """
     import asyncio
 
-    asyncio.run(_write(tag, value, site, yes, prints_json(json)))
+    if len(values) % 2:
+        raise typer.BadParameter(f"{values[-1]!r} has no value: give TAG VALUE, or several such pairs")
+    pairs = list(zip(values[::2], values[1::2], strict=True))
+    asyncio.run(_write(pairs, site, yes, hold, prints_json(json)))
 
 
-async def _write(tag: str, value: str, site: SiteFile, yes: bool, as_json: bool) -> None:
-    from oasis.cli.plant.approve import carried_out, check_can_ask, tell, writing
+async def _write(pairs: list[tuple[str, str]], site: SiteFile, yes: bool, hold_s: float, as_json: bool) -> None:
+    import asyncio
+
+    from oasis.cli.plant.approve import carried_out, check_can_ask, told, writing
 
     async with writing(site, "write") as writer:
         check_can_ask(yes)
-        plan = await writer.plan(tag, _value(writer.site, tag, value))
-        written = await carried_out(writer, plan, yes)
-    tell(plan, written, as_json)
+        for tag, value in pairs:
+            plan = await writer.plan(tag, _value(writer.site, tag, value))
+            if code := told(plan, await carried_out(writer, plan, yes), as_json):
+                raise typer.Exit(code)
+        await asyncio.sleep(hold_s)
 
 
 def _value(site: "Site", name: str, text: str) -> "Value":

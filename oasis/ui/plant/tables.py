@@ -12,6 +12,7 @@ from oasis.ui.plant.page import cell, table
 
 _MOST_RAW = 20
 _MOST_RAW_OF_LONG = 10
+_MOST_POINTS = 8
 _MOST_VALUE = 24
 """Characters in a cell; what is longer stands below the table."""
 
@@ -28,9 +29,12 @@ def show_readings(out: Console, url: str, readings: Sequence[Reading]) -> None:
         made.add_row(*(part if isinstance(part, Text) else cell(part) for part in cells))
     out.print(cell(url, "bold"))
     out.print(made)
+    below: dict[tuple[str, str], list[str]] = {}
     for reading in readings:
-        for said, style in _said(reading):
-            out.print(Text.assemble(cell(str(reading.point)), ": ", cell(said, style)))
+        for said in _said(reading):
+            below.setdefault(said, []).append(str(reading.point))
+    for (said, style), points in below.items():
+        out.print(Text.assemble(cell(_joined(points)), ": ", cell(said, style)))
 
 
 def value(reading: Reading) -> Text:
@@ -45,6 +49,12 @@ def _value(reading: Reading) -> Text:
 def _raw(reading: Reading) -> str:
     most = _MOST_RAW_OF_LONG if _is_long(reading) else _MOST_RAW
     return reading.raw if len(reading.raw) <= most else f"{reading.raw[: most - 1]}…"
+
+
+def _joined(points: Sequence[str]) -> str:
+    """Who has the same said of it."""
+    shown = ", ".join(points[:_MOST_POINTS])
+    return shown if len(points) <= _MOST_POINTS else f"{shown} and {len(points) - _MOST_POINTS} more"
 
 
 def _is_long(reading: Reading) -> bool:

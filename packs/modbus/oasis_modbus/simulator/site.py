@@ -26,7 +26,7 @@ def _tag(endpoint: str, cell: Cell, prefix: str) -> str:
         "address": f"{cell.table} {cell.address}",
         "type": "bool" if is_bit else cell.type,
     }
-    if cell.order != "ABCD":
+    if cell.registers > 1:
         keys["order"] = cell.order
     if cell.scale != 1.0:
         keys["scale"] = cell.scale
