@@ -16,6 +16,7 @@ FORMS = (
     "(type, order, scale, offset, unit) | holding 5 bit 3 | holding 10-25 string | 40001 (document number). "
     f"Types: {', '.join(TYPES)}. Orders: {', '.join(ORDERS)}. Addresses are wire addresses, from 0."
 )
+MOST_VALUES = 4_000
 _TABLE_WORDS = {
     "holding": "holding", "hold": "holding", "hr": "holding", "input": "input", "inputs": "input", "ir": "input",
     "coil": "coil", "coils": "coil", "co": "coil", "discrete": "discrete", "di": "discrete", "discretes": "discrete",
@@ -100,6 +101,8 @@ def elements_of(found: Place, form: Form) -> list[int]:
             f"A {kind} takes {size} registers, and {found.first}-{found.last} are {found.count}, no multiple of it."
         )
     count = found.count if found.is_range else size
+    if count // size > MOST_VALUES:
+        raise ToolFault(f"{count // size:,} values are more than {MOST_VALUES:,} in one item; read it in parts.")
     return list(range(found.first, found.first + count, size))
 
 

@@ -15,7 +15,8 @@ _REMEMBERED = 600
 class Link(ABC):
     """Asks units behind one host and port, or on one serial line, strictly one after another.
 
-    A frame is sent once. Nothing is repeated here.
+    A frame is sent once; nothing is repeated here. Frames are made and told apart by Oasis itself, not by a library: a
+    plan shows the very bytes that are sent, and a reply that is late, half, another's or no Modbus is named as such.
     """
 
     def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:

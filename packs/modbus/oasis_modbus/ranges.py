@@ -28,7 +28,9 @@ class Ranges:
     readable: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     unresolved: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     why: str = ""
-    """Why nothing reads, or the search ended before its end; empty when it was whole."""
+    """Why the search ended before its end; empty when it was whole."""
+    is_absent: bool = False
+    """Whether the device does not offer the table at all."""
     goes_on: bool = False
     """Whether the last range goes on past where the search left it."""
     requests: int = 0
@@ -177,8 +179,8 @@ class Search:
             if refused.code in (2, 3, 4):
                 self._refused |= {first} if first == last else set()
                 return False
-            no = f"no {table.words}: the device does not offer function {table.function:02d}"
-            self.found.why = no if refused.code == 1 else str(refused)
+            self.found.is_absent = refused.code == 1
+            self.found.why = str(refused)
             return None
         except LinkFault as fault:
             self.found.why = str(fault)

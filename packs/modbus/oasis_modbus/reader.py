@@ -129,7 +129,7 @@ class Reader:
         )
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def elements_of(point: Point) -> tuple[Element, ...]:
     """The values of a point; of both readings of a document number. Raises ToolFault for what has no meaning."""
     place = grammar.place(point)

@@ -27,15 +27,20 @@ async def scan_unit(reader: Reader, items: Sequence[str], budget: Budget) -> Sca
     notes: list[str] = []
     stops: list[str] = []
     found += await _identity(reader, budget)
-    models, words = await _models(reader, budget)
-    found += models
-    notes += words
+    try:
+        models, words = await _models(reader, budget)
+        found += models
+        notes += words
+    except LinkFault as fault:
+        if not found:
+            raise
+        stops.append(f"sunspec: {fault}")
     for name, share in _SHARES.items():
         left = budget.requests - budget.spent
         ranges = await Search(reader, TABLES[name], budget, max(_LEAST_SHARE, int(left * share))).anywhere()
         found += _ranges(ranges)
         notes += _said(ranges)
-        stops += [f"{name}: {ranges.why}"] if ranges.why.startswith("its ") else []
+        stops += [f"{name}: {ranges.why}"] if ranges.why and not ranges.is_absent else []
     notes.append(
         "Addresses were looked for where maps usually begin, and from there outwards; others may exist. "
         "An item such as 'holding 0-999' searches a range whole."
@@ -58,7 +63,7 @@ async def _within(reader: Reader, items: Sequence[str], budget: Budget) -> Scan:
         ranges = await Search(reader, place.table, budget, budget.requests).within(place.first, place.last)
         found += _ranges(ranges)
         notes += _said(ranges)
-        if ranges.unresolved:
+        if ranges.unresolved and not ranges.is_absent:
             spans = ", ".join(f"{low}-{high}" for low, high in sorted(ranges.unresolved)[:10])
             every = f"addresses {ranges.stride} apart were looked at" if ranges.stride else "whole blocks only"
             stopped = stopped or f"{ranges.why}; not resolved ({every}): {place.table.name} {spans}"
@@ -117,8 +122,8 @@ def _ranges(ranges: Ranges) -> list[Found]:
 
 def _said(ranges: Ranges) -> list[str]:
     name = ranges.table.name
-    if ranges.why and not ranges.why.startswith("its "):
-        return [f"{name}: {ranges.why}"]
+    if ranges.is_absent:
+        return [f"no {ranges.table.words}: the device does not offer function {ranges.table.function:02d}"]
     if ranges.goes_on:
         last = ranges.readable[-1][1]
         return [f"{name}: reads on after {last}; '{name} {last + 1}-{last + 1000}' as item follows it further."]

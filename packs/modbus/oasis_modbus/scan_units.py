@@ -34,6 +34,9 @@ class _Seen:
     took_s: dict[int, float] = field(default_factory=dict[int, float])
     values: dict[int, bytes] = field(default_factory=dict[int, bytes])
     notes: list[str] = field(default_factory=list[str])
+    asked_at: dict[int, float] = field(default_factory=dict[int, float])
+    slowest_s: float = 0.0
+    """How long any answer took, also that nobody is there, also one that came after it was given up on."""
 
 
 async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
@@ -46,6 +49,7 @@ async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
             break
         asked.append(unit)
         await _probe(link, endpoint, unit, _patience_s(seen, budget, len(units) - n, endpoint), seen)
+        _note_late(link, seen)
         if _answers_all(seen, asked):
             break
     everyone = _answers_all(seen, asked)
@@ -73,16 +77,16 @@ def _patience_s(seen: _Seen, budget: Budget, left: int, endpoint: Endpoint) -> f
     1.5 times that answer: rather stop early than miss who is there. Before the first answer: a second.
     """
     least_s = max(LEAST_S, 40 * endpoint.line.byte_s) if endpoint.is_serial else LEAST_S
-    slowest_s = max(seen.took_s.values(), default=0.0)
+    slowest_s = seen.slowest_s
     share_s = max(0.0, budget.left_s - _KEPT * budget.seconds) / left
-    if not seen.took_s:
+    if not slowest_s:
         return min(FIRST_S, endpoint.timeout_s, max(least_s, share_s * 2))
     wished_s = max(least_s, _LATENCIES * slowest_s)
     return min(endpoint.timeout_s, max(min(wished_s, share_s), 1.5 * slowest_s + 0.005))
 
 
 async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, seen: _Seen) -> None:
-    began = time.monotonic()
+    began = seen.asked_at[unit] = time.monotonic()
     try:
         reply = await link.ask(unit, PROBE, timeout_s)
     except Silent:
@@ -95,12 +99,21 @@ async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, se
     except (Broken, Garbled) as fault:
         seen.notes.append(f"unit {unit}: {fault}")
         return
+    took_s = time.monotonic() - began
+    seen.slowest_s = max(seen.slowest_s, took_s)
     if reply.exception in _ABSENT:
         return
-    seen.took_s[unit] = time.monotonic() - began
+    seen.took_s[unit] = took_s
     seen.values[unit] = reply.pdu
     said = f"exception 0x{reply.exception:02X}" if reply.exception else f"holding 0 = {reply.pdu[2:].hex().upper()}"
     seen.answers[unit] = said
+
+
+def _note_late(link: Link, seen: _Seen) -> None:
+    """A gateway that answers late is given more time from now on: what it has not answered, it is still busy with."""
+    now = time.monotonic()
+    for unit in set(link.late) & set(seen.asked_at):
+        seen.slowest_s = max(seen.slowest_s, now - seen.asked_at.pop(unit))
 
 
 async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> None:

@@ -51,6 +51,7 @@ def test_a_text_means_a_canonical_point(text: str, point: Point):
         ("holding 400011", "As a document number, 400011 is 'holding 10'"),
         ("holding 65536", "65536 is over 65535, the last wire address"),
         ("holding 65535 float32", "goes over the last address"),
+        ("holding 0-4000", "4,001 values are more than 4,000 in one item; read it in parts"),
         ("holding 5 flaot32", "'flaot32' in 'holding 5 flaot32' has no meaning. Did you mean float32?"),
         ("holding 5 float32 ACBD", "'ACBD' in 'holding 5 float32 ACBD' has no meaning"),
         ("holding 5 uint16 int16", "gives its type twice"),

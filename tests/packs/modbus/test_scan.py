@@ -1,5 +1,6 @@
 """What is there: units of a gateway, and what one unit is and holds; within a budget."""
 
+import asyncio
 import struct
 
 import pytest
@@ -96,6 +97,38 @@ async def test_a_unit_that_answers_late_is_found_as_well():
     assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "9"]
 
 
+async def test_a_gateway_that_waits_long_for_absent_units_is_given_the_time(monkeypatch: pytest.MonkeyPatch):
+    """It asks its line for one request after the other: impatience would only fill its queue."""
+    monkeypatch.setattr(scan_units, "FIRST_S", 0.02)
+    monkeypatch.setattr(scan_units, "LEAST_S", 0.02)
+    monkeypatch.setattr(scan_units, "order", lambda _: [5, 6, 1, 2, 3, 4, 9, 7, 8])
+    waiting: asyncio.Queue[tuple[bytes, asyncio.StreamWriter]] = asyncio.Queue()
+    most_waiting = 0
+
+    async def work() -> None:
+        nonlocal most_waiting
+        while True:
+            most_waiting = max(most_waiting, waiting.qsize())
+            request, writer = await waiting.get()
+            if request[6] not in (1, 9):
+                await asyncio.sleep(0.06)
+            writer.write(gateway(1, 9)(request))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while request := await reader.read(260):
+            for at in range(0, len(request), 12):
+                waiting.put_nowait((request[at : at + 12], writer))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    working = asyncio.ensure_future(work())
+    async with server:
+        done = await scan(f"modbus://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    working.cancel()
+    assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "9"]
+    assert most_waiting <= 5
+
+
 async def test_where_nothing_answers_the_scan_says_so():
     async with raw_device(gateway()) as raw:
         done = await scan(raw.url)
@@ -170,7 +203,7 @@ async def test_a_table_that_is_not_offered_costs_one_request():
 
     async with raw_device(answer) as raw:
         done = await scan(f"{raw.url}/1")
-    assert "input: no input registers: the device does not offer function 04" in done.notes
+    assert "no input registers: the device does not offer function 04" in done.notes
     assert sum(r[7] == 4 for r in raw.requests) == 1
 
 

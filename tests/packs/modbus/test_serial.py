@@ -17,6 +17,7 @@ from oasis_modbus.frames import crc
 from oasis.plant.driver import Budget, Effect
 from tests.packs.modbus.servers import approved, driver, read
 
+pytest.importorskip("serial", reason="pyserial is not installed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 
 
