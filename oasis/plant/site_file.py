@@ -19,6 +19,7 @@ from oasis.plant.site_tags import tag_of
 from oasis.plant.values import spelled
 
 MOST_BYTES = 1 << 20
+_MOST_SHOWN = 50
 _ROOT = {"site": (dict,), "endpoints": (dict,), "tags": (dict,)}
 _SITE = {"name": (str,)}
 _ENDPOINT = {"url": (str,), "identity": (str,)}
@@ -34,9 +35,12 @@ def load(path: Path, find_driver: FindDriver) -> Site:
     site, findings = _examined(path, find_driver)
     faults = [finding for finding in findings if finding.is_error]
     if site is None or faults:
-        lines = "\n".join(f"  line {fault.line}: {fault.text}" if fault.line else f"  {fault.text}" for fault in faults)
+        lines = "\n".join(
+            f"  line {fault.line}: {fault.text}" if fault.line else f"  {fault.text}" for fault in faults[:_MOST_SHOWN]
+        )
+        more = f"\n  and {len(faults) - _MOST_SHOWN} more faults" if len(faults) > _MOST_SHOWN else ""
         raise ConfigError(
-            f"The site file {path} is not used, and nothing can be written:\n{lines}\nMend it, then start again."
+            f"The site file {path} is not used, and nothing can be written:\n{lines}{more}\nMend it, then start again."
         )
     return site
 
@@ -143,9 +147,10 @@ def _site(seen: Seen, document: dict[str, Any], path: Path, digest: str, find_dr
     for name, value in named.items():
         endpoints[name] = _endpoint(seen, name, value, find_driver, endpoints)
     tags: dict[str, Tag] = {}
+    places: dict[tuple[str, str], Tag] = {}
     for name, value in seen.named(("tags",), document.get("tags", {}), "tag").items():
         tag = tag_of(seen, name, value, endpoints)
-        if tag and not _is_twice(seen, tag, tags):
+        if tag and not _is_twice(seen, tag, places):
             tags[name] = tag
     _hint(seen, tags)
     if seen.faults:
@@ -196,18 +201,18 @@ def _secret(url: str) -> str:
     return ""
 
 
-def _is_twice(seen: Seen, tag: Tag, tags: Mapping[str, Tag]) -> bool:
-    """May the same place be written under two names, and so under two sets of limits?"""
-    for other in tags.values():
-        if (other.url, other.point.address) != (tag.url, tag.point.address):
-            continue
-        if other.is_writable and tag.is_writable:
-            seen.say(
-                ("tags", tag.name, "address"),
-                f"{tag.name} and {other.name} (line {other.line}) may both write {tag.point.address} of {tag.url}",
-            )
-            return True
-    return False
+def _is_twice(seen: Seen, tag: Tag, places: dict[tuple[str, str], Tag]) -> bool:
+    """May the same place be written under two names, and so under two sets of limits? Notes where this tag writes."""
+    if not tag.is_writable:
+        return False
+    other = places.setdefault((tag.url, tag.point.address), tag)
+    if other is tag:
+        return False
+    seen.say(
+        ("tags", tag.name, "address"),
+        f"{tag.name} and {other.name} (line {other.line}) may both write {tag.point.address} of {tag.url}",
+    )
+    return True
 
 
 def _hint(seen: Seen, tags: Mapping[str, Tag]) -> None:

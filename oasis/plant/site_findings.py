@@ -29,16 +29,14 @@ class Seen:
 
     lines: Mapping[Path, int]
     findings: list[Finding] = field(default_factory=list[Finding])
-
-    @property
-    def faults(self) -> int:
-        return sum(finding.is_error for finding in self.findings)
+    faults: int = 0
 
     def say(self, path: Path, text: str, *, is_error: bool = True) -> None:
         """Note something about a key, on its line or on that of the nearest table around it."""
         while path and path not in self.lines:
             path = path[:-1]
         self.findings.append(Finding(self.lines.get(path, 1), text, is_error))
+        self.faults += is_error
 
     def table(self, path: Path, value: object, keys: Mapping[str, tuple[type, ...]]) -> dict[str, Any]:
         """The table's keys that are known and of the right type."""
@@ -49,7 +47,7 @@ class Seen:
         good: dict[str, Any] = {}
         for key, given in cast(dict[str, Any], value).items():
             if key not in keys:
-                self.say((*path, key), f"`{key}` is no key of [{named}]. {near(key, keys)}")
+                self.say((*path, key), f"{_shown(key)} is no key of [{named}]. {near(key, keys)}")
             elif type(given) not in keys[key]:
                 needed = " or ".join(dict.fromkeys(_WORDS[kind] for kind in keys[key] if kind is not int))
                 self.say((*path, key), f"`{key}` must be {needed}, not {_word(given)}")
@@ -67,13 +65,14 @@ class Seen:
             self.say(path, f"`{path[0]}` must hold a table for each {what}: [{path[0]}.NAME]")
             return {}
         good: dict[str, Any] = {}
+        folded: dict[str, str] = {}
         for name, given in cast(dict[str, Any], value).items():
             if not NAME.fullmatch(name):
                 shown = spelled(name[:64])
                 self.say(
                     (*path, name), f"{shown} is no name for {what}: a letter, then letters, digits, _ . - (at most 64)"
                 )
-            elif other := next((n for n in good if n.casefold() == name.casefold()), None):
+            elif (other := folded.setdefault(name.casefold(), name)) != name:
                 self.say((*path, name), f"{what} {name} and {what} {other} differ only in upper and lower case")
             else:
                 good[name] = given
@@ -87,6 +86,11 @@ def near(name: str, known: Collection[str]) -> str:
         return f"Did you mean {' or '.join(f'`{n}`' for n in close)}?"
     shown = [f"`{n}`" for n in sorted(known)[:20]]
     return f"There are: {', '.join(shown)}{', …' if len(known) > len(shown) else ''}." if shown else "There are none."
+
+
+def _shown(key: str) -> str:
+    """A key that may be anything, short and on one line."""
+    return f"`{key}`" if key.isprintable() and len(key) <= 64 else spelled(key[:64])
 
 
 def _word(value: object) -> str:
