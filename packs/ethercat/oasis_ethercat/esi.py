@@ -1,4 +1,4 @@
-"""ESI device files (XML): every device with its PDO entries, mailbox capabilities and objects.
+"""ESI device files (XML): every device and module with its PDO entries and mailbox capabilities.
 
 Source: ETG.2000, EtherCAT Slave Information. Numbers are written as 16, or #x10 in hexadecimal.
 """
@@ -68,6 +68,8 @@ class EsiDevice:
     sync_managers: tuple[EsiSyncManager, ...]
     mailbox: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     has_dc: bool = False
+    is_module: bool = False
+    """What is plugged into a modular device; `product` is its ModuleIdent."""
 
     @property
     def output_bits(self) -> int:
@@ -81,7 +83,7 @@ class EsiDevice:
 
 
 def read_esi(path: Path) -> list[EsiDevice]:
-    """Every device of an ESI file. Raises ToolFault for what is no ESI file."""
+    """Every device and module of an ESI file. Raises ToolFault for what is no ESI file."""
     from xml.etree import ElementTree  # noqa: PLC0415
 
     try:
@@ -100,22 +102,28 @@ def read_esi(path: Path) -> list[EsiDevice]:
         raise ToolFault(f"{path.name} is no ESI file: its root is <{_tag(root)}>, not <EtherCATInfo>.")
     vendor = _child(root, "Vendor")
     number, name = (_number(_text(vendor, "Id")), _name(vendor)) if vendor is not None else (0, "")
-    return [_device(element, number, name) for element in root.iter() if _tag(element) == "Device"]
+    return [
+        _device(element, number, name)
+        for element in root.iter()
+        if _tag(element) in {"Device", "Module"} and _child(element, "Type") is not None
+    ]
 
 
 def look_up(devices: list[EsiDevice], product: int, revision: int) -> EsiDevice | None:
     """The device of a product and revision; where only other revisions are there, the newest one."""
-    same = [device for device in devices if device.product == product]
+    same = [device for device in devices if device.product == product and not device.is_module]
     exact = [device for device in same if device.revision == revision]
     return exact[0] if exact else max(same, key=lambda device: device.revision, default=None)
 
 
 def _device(element: "Element", vendor: int, vendor_name: str) -> EsiDevice:
     kind = _child(element, "Type")
+    is_module = _tag(element) == "Module"
+    number = "ModuleIdent" if is_module else "ProductCode"
     return EsiDevice(
         vendor,
         vendor_name,
-        _number(kind.get("ProductCode", "")) if kind is not None else 0,
+        _number(kind.get(number, "")) if kind is not None else 0,
         _number(kind.get("RevisionNo", "")) if kind is not None else 0,
         (kind.text or "").strip() if kind is not None else "",
         _name(element),
@@ -124,6 +132,7 @@ def _device(element: "Element", vendor: int, vendor_name: str) -> EsiDevice:
         tuple(_sync_manager(child) for child in element if _tag(child) == "Sm"),
         _mailbox(_child(element, "Mailbox")),
         _child(element, "Dc") is not None,
+        is_module,
     )
 
 

@@ -2,13 +2,41 @@
 
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 from oasis.errors import ToolFault
 from oasis.plant.values import spelled
 
 
+def device_name(name: str) -> str:
+    """What SOEM calls an interface: its own name, on Windows the Npcap device whose name or description has it.
+
+    Raises ToolFault on Windows where none has.
+    """
+    if sys.platform != "win32":
+        return name
+    import pysoem  # noqa: PLC0415
+
+    adapters: list[Any] = pysoem.find_adapters()
+    described = {str(adapter.name): _text(adapter.desc) for adapter in adapters}
+    for device, description in described.items():
+        if name == device or name.lower() in description.lower():
+            return device
+    raise ToolFault(
+        f"There is no network adapter {spelled(name)}, so nothing was sent. There are: "
+        f"{', '.join(described.values()) or 'none; is Npcap installed?'}. Name one of them: ethercat://NAME."
+    )
+
+
+def _text(description: bytes | str) -> str:
+    return description.decode("utf-8", "replace") if isinstance(description, bytes) else description
+
+
 def check(name: str) -> None:
     """Raise ToolFault where there is no such interface or its link is down."""
+    if sys.platform == "win32":
+        device_name(name)
+        return
     import psutil  # noqa: PLC0415
 
     stats = psutil.net_if_stats()

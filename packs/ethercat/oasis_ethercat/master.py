@@ -3,6 +3,7 @@
 Process data are exchanged by `cyclic` alone; SOEM allows that beside one acyclic call.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Mapping
@@ -21,7 +22,9 @@ FRAME_TIMEOUT_US = 20_000
 STATE_TIMEOUT_S = 3.0
 LARGEST_OBJECT = 8192
 _FMMUS = 4
-_SILENT_CHECKS = 20
+_SILENT_CHECKS = 5
+_POLL_S = 0.002
+_TRIES = 3
 
 
 class SdoRefused(Exception):
@@ -78,7 +81,7 @@ class Master:
         self.handle: Any = pysoem.Master()
         self.is_mapped = False
         try:
-            self.handle.open(name)
+            self.handle.open(interface.device_name(name))
         except ConnectionError as fault:
             interface.check(name)
             raise interface.not_allowed(name) from fault
@@ -110,6 +113,8 @@ class Master:
         """State and AL status code of every slave, read now. Status 0: no answer."""
         with self.lock:
             self.handle.read_state()
+            if not all(slave.handle.state for slave in self.slaves):
+                self.handle.read_state()
             return [Seen(s.position, s.handle.state, s.handle.al_status) for s in self.slaves]
 
     def request(self, state: State, position: int = 0) -> list[Seen]:
@@ -119,10 +124,10 @@ class Master:
             self.handle.read_state()
             for slave in chosen:
                 self._acknowledge(slave)
-                slave.handle.state = state
-                slave.handle.write_state()
-        end = time.monotonic() + STATE_TIMEOUT_S
-        return [seen for slave in chosen if (seen := self._awaited(slave, state, end))]
+            asked = chosen[0].handle if position else self.handle
+            asked.state = state
+            asked.write_state()
+        return self._awaited({slave.position for slave in chosen}, state)
 
     @staticmethod
     def _acknowledge(slave: Slave) -> None:
@@ -133,17 +138,18 @@ class Master:
             slave.handle.write_state()
             slave.handle.state_check(now, 100_000)
 
-    def _awaited(self, slave: Slave, state: State, end: float) -> Seen | None:
+    def _awaited(self, positions: set[int], state: State) -> list[Seen]:
+        """Those of the slaves that are not in the state after all: refused, silent for a while, or too slow."""
+        end = time.monotonic() + STATE_TIMEOUT_S
         silent = 0
-        while time.monotonic() < end and silent < _SILENT_CHECKS:
-            with self.lock:
-                slave.handle.state_check(state, 2000)
-            if slave.handle.state == state:
-                return None
-            if slave.handle.state & ERROR_FLAG:
-                break
-            silent = 0 if slave.handle.state else silent + 1
-        return self.states()[slave.position - 1]
+        while True:
+            left = [seen for seen in self.states() if seen.position in positions and seen.status != state]
+            still = [seen for seen in left if seen.status and not seen.status & ERROR_FLAG]
+            silent = 0 if still else silent + 1
+            has_refused = left and all(seen.status & ERROR_FLAG for seen in left)
+            if not left or has_refused or silent >= _SILENT_CHECKS or time.monotonic() > end:
+                return left
+            time.sleep(_POLL_S)
 
     def sdo_read(self, position: int, index: int, subindex: int) -> bytes:
         """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
@@ -188,11 +194,10 @@ class Master:
     def read(self, position: int, address: int, length: int) -> bytes:
         """A slave's registers. Raises ToolFault where it does not answer."""
         slave = self.slave(position)
-        with self.lock:
-            try:
-                return slave.handle._fprd(address, length, 4000)
-            except self._pysoem.WkcError as fault:
-                raise ToolFault(f"Slave {position} does not answer any more: cable or power.") from fault
+        for _ in range(_TRIES):
+            with self.lock, contextlib.suppress(self._pysoem.WkcError):
+                return slave.handle._fprd(address, length, FRAME_TIMEOUT_US)
+        raise ToolFault(f"Slave {position} does not answer any more: cable or power.")
 
     def sii(self, position: int, word: int) -> bytes:
         """Four bytes of a slave's SII from a word address on."""

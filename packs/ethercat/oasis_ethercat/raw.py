@@ -125,8 +125,13 @@ class RawBus:
         return self.read(position, Register.SII_DATA, 8 if status & 0x40 else 4)
 
 
+def is_available() -> bool:
+    """Does this system have raw sockets for EtherCAT frames?"""
+    return sys.platform.startswith("linux")
+
+
 def _opened(name: str, protocol: int) -> socket.socket:
-    if not sys.platform.startswith("linux"):
+    if not is_available():
         raise ToolFault(
             "Looking at a segment without configuring it needs Linux. Here only the bus as configured by Oasis can be "
             'read: plan a write of "bus state".'

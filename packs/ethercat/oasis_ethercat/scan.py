@@ -95,8 +95,10 @@ def _details(segment: Segment, facts: Facts, seen: Seen) -> Found:
     """Identity, mailbox, PDO sizes, link and error counters of one slave."""
     found = _slave(facts, seen)
     more = list(found.more)
+    if segment.master:
+        more += [f"emergency: {text}" for text in segment.master.slave(seen.position).emergencies]
     image = facts.image(seen.position)
-    if image is not None and not more:
+    if image is not None and not found.more:
         contents = sii.contents(image)
         more += _sii_lines(contents)
         more += _identity_lines(segment, seen.position, contents)
@@ -241,7 +243,9 @@ def _esi(name: str, budget: Budget) -> Iterator[Found]:
             "product": f"0x{device.product:08X}",
             "revision": f"0x{device.revision:08X}",
         }
-        yield Found("device", device.type or device.name, fields, tuple(_esi_lines(device)))
+        yield Found(
+            "module" if device.is_module else "device", device.type or device.name, fields, tuple(_esi_lines(device))
+        )
 
 
 def _esi_lines(device: esi.EsiDevice) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from oasis.errors import ToolFault
 from oasis.plant.locks import Busy, held
-from oasis_ethercat import sii
+from oasis_ethercat import elsewhere, interface, raw, sii
 from oasis_ethercat.cyclic import PERIOD_S, Cyclic
 from oasis_ethercat.esc import State
 from oasis_ethercat.master import Master
@@ -77,6 +77,7 @@ class Segment:
     def states(self) -> list[Seen]:
         """State of every slave. Raises ToolFault."""
         if self.master:
+            interface.check(self.name)
             return self.master.states()
         with self.passive() as (_, presence):
             if presence.heard:
@@ -84,7 +85,9 @@ class Segment:
             return list(presence.slaves)
 
     def identity(self) -> str:
-        """Every slave with vendor, product and revision; empty where another master forbids to look."""
+        """Every slave with vendor, product and revision; empty where it cannot be looked at."""
+        if not self.master and not raw.is_available():
+            return ""
         if not self.master:
             with self.passive() as (bus, presence):
                 return "" if presence.refusal else described(identities(images_of(bus, presence)))
@@ -95,18 +98,27 @@ class Segment:
         self.leave()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._locked())
-            with RawBus(self.name) as bus:
-                presence = self._looked(bus, is_sure=True)
-                if presence.refusal:
-                    raise ToolFault(presence.refusal)
-                images = images_of(bus, presence)
-                self._identity = described(identities(images))
-                contents = {position: found for position, image in images.items() if (found := _contents(image))}
-            self.master = Master(self.name, contents)
+            if raw.is_available():
+                contents = self._surveyed()
+            else:
+                contents = {}
+                if refusal := elsewhere.refusal(interface.device_name(self.name)):
+                    raise ToolFault(refusal)
+            self.master = master = Master(self.name, contents)
             self._held = stack.pop_all()
-        elsewhere = [seen for seen in self.master.states() if seen.status != State.PREOP]
-        if elsewhere:
-            raise Refused(State.PREOP, elsewhere)
+            self._identity = self._identity or described([(slave.name, slave.identity) for slave in master.slaves])
+        if missing := [seen for seen in self.master.states() if seen.status != State.PREOP]:
+            raise Refused(State.PREOP, missing)
+
+    def _surveyed(self) -> dict[int, sii.Contents]:
+        """The slaves' SII before initialising. Raises ToolFault where another master may be running them."""
+        with RawBus(self.name) as bus:
+            presence = self._looked(bus, is_sure=True)
+            if presence.refusal:
+                raise ToolFault(presence.refusal)
+            images = images_of(bus, presence)
+            self._identity = described(identities(images))
+            return {position: found for position, image in images.items() if (found := _contents(image))}
 
     def bring(self, wanted: State, position: int = 0) -> None:
         """Bring one slave (0: all) to a state, one state at a time. Raises ToolFault, Refused."""
@@ -144,8 +156,8 @@ class Segment:
         with cyclic.settling() if cyclic else contextlib.nullcontext():
             if cyclic and state < State.OP:
                 self._calm(cyclic, positions)
-            elsewhere = master.request(state, position)
-            reached = [number for number in positions if number not in {seen.position for seen in elsewhere}]
+            missing = master.request(state, position)
+            reached = [number for number in positions if number not in {seen.position for seen in missing}]
             if cyclic:
                 cyclic.brought(reached, state if state >= State.SAFEOP else None)
                 cyclic.wait_cycles(1, _CYCLE_WAIT_S)
@@ -154,8 +166,8 @@ class Segment:
         if cyclic and not cyclic.wanted:
             cyclic.stop()
             self.cyclic = None
-        if elsewhere:
-            raise Refused(state, elsewhere)
+        if missing:
+            raise Refused(state, missing)
 
     @staticmethod
     def _calm(cyclic: Cyclic, positions: list[int]) -> None:
@@ -181,6 +193,7 @@ class Segment:
         if not self.master:
             return
         try:
+            interface.check(self.name)
             if self.cyclic:
                 with self.cyclic.settling():
                     self.cyclic.zero()
@@ -189,6 +202,8 @@ class Segment:
                     self.master.request(State.SAFEOP)
                     self.cyclic.stop()
             self.master.request(State.INIT)
+        except ToolFault:  # the link is down: nothing can be sent, and the slaves' watchdog switches their outputs off
+            pass
         finally:
             if self.cyclic:
                 self.cyclic.stop()

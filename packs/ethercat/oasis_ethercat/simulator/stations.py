@@ -25,7 +25,7 @@ FAULTS: dict[str, tuple[int, Callable[[RunningSegment, int], None]]] = {
 """Faults by name, each with the slave it is at where none is named, and what it does."""
 _MILD = ("sii-mismatch", "sdo-abort")
 
-_SITE = """
+SITE = """
 [endpoints.segment]
 url = "{url}"
 
@@ -102,7 +102,7 @@ async def segment(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, .
         for name, at in faults:
             FAULTS[name][1](run, at)
         words = f"{len(DEFAULT)} slaves: {', '.join(DEFAULT)}; in INIT until a master comes"
-        yield (Station("EtherCAT segment", run.url, words, _SITE.format(url=run.url)),)
+        yield (Station("EtherCAT segment", run.url, words, SITE.format(url=run.url)),)
     finally:
         await asyncio.to_thread(context.__exit__, None, None, None)
 
