@@ -8,6 +8,7 @@ import typer
 
 from oasis.cli.bench_facts import facts
 from oasis.cli.bench_kept import add_to
+from oasis.cli.bench_plant import plant
 from oasis.cli.options import AsJson, ModelFile, Server, settings_for
 
 if TYPE_CHECKING:
@@ -120,4 +121,5 @@ async def _calls(server: str, model: str) -> "list[Share]":
 
 
 app.command()(facts)
+app.command()(plant)
 add_to(app)
