@@ -16,13 +16,15 @@ from oasis.core.tool import Preview, Risk, Tool
 _FILE_TOOLS = ("write", "edit")
 _PARTS = re.compile(r"\$\(|[;&|<>\n`()]")
 _ASSIGNED = re.compile(r"(\w+=\S*\s+)+")
+_STARTERS = frozenset(
+    {"sudo", "doas", "env", "command", "exec", "nohup", "nice", "time", "xargs", "then", "do", "else", "!"}
+)
 _FREE_ARGUMENTS = (
     ("pytest",),
     ("python", "-m", "pytest"),
     ("python3", "-m", "pytest"),
     ("uv", "run", "pytest"),
     ("ruff", "check"),
-    ("ruff", "format"),
     ("mypy",),
     ("pyright",),
     ("ls",),
@@ -37,7 +39,6 @@ _FREE_ARGUMENTS = (
     ("dotnet", "test"),
     ("go", "build"),
     ("go", "test"),
-    ("go", "vet"),
     ("npm", "test"),
     ("tsc",),
     ("eslint",),
@@ -132,10 +133,20 @@ def _denies(pattern: str, tool: Tool, subject: str) -> bool:
         return False
     subjects = [subject.strip()]
     if tool.risk is Risk.EXEC:
-        subjects += [_ASSIGNED.sub("", part.strip(), count=1) for part in _PARTS.split(subject)]
+        subjects += [spelling for part in _PARTS.split(subject) for spelling in _spellings(part)]
     wanted = wanted.casefold()
     wholes = (wanted, wanted.removesuffix(" *"))
     return not colon or any(fnmatchcase(part.casefold(), whole) for part in subjects for whole in wholes)
+
+
+def _spellings(command: str) -> list[str]:
+    """A command as it is written, without variables set before it, and by its program's plain name."""
+    bare = _ASSIGNED.sub("", command.strip(), count=1)
+    words = bare.split()
+    while words and (words[0] in _STARTERS or words[0].startswith("-")):
+        words.pop(0)
+    plain = [re.split(r"[/\\]", words[0])[-1].strip("'\""), *words[1:]] if words else []
+    return [bare, " ".join(words), " ".join(plain)]
 
 
 def propose(tool: Tool, preview: Preview) -> tuple[str, ...]:
