@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from oasis_modbus.simulator.rtu import has_terminals
 
 from tests.cli.plant_command import plant
 from tests.lab.threaded import Place, boiler
@@ -95,6 +96,13 @@ def test_what_does_not_read_stands_beside_what_does_and_exits_3(lab: Place):
     assert "0x02" in bad["status"]
     table = plant("read", f"{lab.url}/1", "holding 3-4", "--table")
     assert (table.code, "0x02" in table.out) == (3, True)
+
+
+@pytest.mark.skipif(not has_terminals(), reason="this system has no pseudo terminals")
+def test_the_serial_line_is_read_like_any_other(lab: Place):
+    pytest.importorskip("serial", reason="pyserial is not installed")
+    done = plant("read", lab.run.stations[-1].url, "holding 0-1", "input 2 float32 CDAB")
+    assert [row["value"] for row in done.json["readings"]] == [820, 850, pytest.approx(12.3)]
 
 
 def test_a_device_that_is_away_does_not_hide_the_others(lab: Place):

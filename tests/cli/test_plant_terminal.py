@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from oasis.cli.main import app
 from oasis.lab.lab import Device
 from oasis.lab.site import sample
 
@@ -175,14 +177,23 @@ async def test_the_lab_says_what_to_connect_to_and_ctrl_c_ends_it_cleanly(tmp_pa
     assert errors.decode() == "The lab has ended.\n"
 
 
-async def test_the_lab_leaves_a_site_file_that_is_there_as_it_is(tmp_path: Path):
+def test_the_lab_leaves_a_site_file_that_is_there_as_it_is(tmp_path: Path):
     site = tmp_path / "plant.toml"
     site.write_text("mine")
-    process = await asyncio.create_subprocess_exec(
-        *(*COMMAND, "lab", "--site", str(site), "--pack", "modbus"), stderr=asyncio.subprocess.PIPE, env=ENVIRONMENT
-    )
-    async with asyncio.timeout(30):
-        _, errors = await process.communicate()
-    assert process.returncode == 1
-    assert "exists and is left as it is" in errors.decode()
+    result = CliRunner().invoke(app, ["lab", "--site", str(site)])
+    assert "exists and is left as it is" in str(result.exception)
     assert site.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fualts"], "Did you mean --faults"),
+        (["--faults", "--fault", "modbus:busy"], "with --fault leave it out"),
+        (["plant.toml"], "the lab takes no arguments"),
+    ],
+)
+def test_what_the_lab_cannot_mean_is_said(arguments: list[str], said: str):
+    result = CliRunner().invoke(app, ["lab", *arguments])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())

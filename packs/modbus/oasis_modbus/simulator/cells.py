@@ -63,7 +63,14 @@ class Map:
 
     def read(self, table: str, address: int, count: int) -> list[int]:
         """Registers, or bits as 0 and 1. Raises Refused where a gap is among them."""
-        return [self._words(cell)[offset] for cell, offset in self._cells(table, address, count)]
+        shown: list[int] = []
+        last: Cell | None = None
+        words: list[int] = []
+        for cell, offset in self._cells(table, address, count):
+            if cell is not last:
+                last, words = cell, self._words(cell)
+            shown.append(words[offset])
+        return shown
 
     def write(self, table: str, address: int, words: list[int]) -> None:
         """Write all of them, or none. Raises Refused."""
