@@ -19,6 +19,8 @@ import pyte
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 15
 _SET = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
+_DRAWN = b"\x1b[?25h"
+"""What each drawing ends with: the cursor is shown."""
 _VARIES = (
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}"), "SESSION"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
@@ -93,10 +95,10 @@ class PtySession:
         os.write(self._master, keys.encode())
 
     async def until(self, *texts: str, gone: str = "") -> None:
-        """Wait until all of these are to be seen, and `gone` is not."""
+        """Wait until all of these are to be seen, `gone` is not, and the screen is drawn to its end."""
         try:
             async with asyncio.timeout(LIMIT_S):
-                while not all(text in self.text for text in texts) or (gone and gone in self.shown):
+                while not self._shows(texts, gone):
                     self._came.clear()
                     waiting = asyncio.ensure_future(self._came.wait())
                     ended = asyncio.ensure_future(self.process.wait())
@@ -108,9 +110,16 @@ class PtySession:
         except TimeoutError:
             raise AssertionError(f"never came: {texts!r} (or stayed: {gone!r}) in\n{self.text}") from None
 
+    def _shows(self, texts: tuple[str, ...], gone: str) -> bool:
+        is_whole = self.output.endswith(_DRAWN)
+        return is_whole and all(text in self.text for text in texts) and not (gone and gone in self.shown)
+
     async def ended(self) -> int:
-        async with asyncio.timeout(LIMIT_S):
-            code = await self.process.wait()
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                code = await self.process.wait()
+        except TimeoutError:
+            raise AssertionError(f"did not end:\n{self.text}") from None
         await asyncio.sleep(0)
         self._drain()
         return code

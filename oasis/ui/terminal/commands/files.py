@@ -25,9 +25,10 @@ async def _diff(terminal: "Terminal", argument: str) -> None:
 
 async def _undo(terminal: "Terminal", argument: str) -> None:
     done = terminal.conversation.undo_turn()
-    terminal.say(done.words if done else "No turn of this session has changed files that could be put back.")
-    if done:
-        terminal.say("The model is told at the end of the conversation; nothing of it is rewritten.")
+    if done is None:
+        terminal.say("No turn of this session has changed files that could be put back.")
+        return
+    terminal.say(f"{done.words}\nThe model is told at the end of the conversation; nothing of it is rewritten.")
 
 
 COMMANDS = (
