@@ -17,6 +17,7 @@ from oasis.engine.weights import CATALOGUE, Weights, fetch, models_folder
 from oasis.models.discover import Found, discover
 
 _FILES_SHOWN = 6
+_MODELS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,10 @@ async def look(folders: Sequence[Path] | None = None) -> Findings:
 async def choose(findings: Findings, ask: Ask) -> Chosen | None:
     """Ask what to run on; None where the person wants to decide later.
 
-    A single server that has a model is taken without a question.
+    A single server that has one model is taken without a question.
     """
-    ready = [server for server in findings.servers if server.models]
-    if len(ready) == 1 and len(findings.servers) == 1:
-        return Chosen({"server": ready[0].url})
+    if len(findings.servers) == 1 and len(findings.servers[0].models) == 1:
+        return Chosen({"server": findings.servers[0].url})
     chosen = await _choose_source(findings, ask)
     if chosen is None:
         return None
@@ -102,8 +102,8 @@ async def carry_out(chosen: Chosen, progress: Progress = unheard) -> Path | None
 
 
 async def _choose_source(findings: Findings, ask: Ask) -> Chosen | None:
-    """The first question, and the second where a model is to be fetched that was not proposed."""
-    offers: list[tuple[Choice, Chosen | None]] = [(_of_server(s), Chosen({"server": s.url})) for s in findings.servers]
+    """The first question, and the second where a server has several models or another one is to be fetched."""
+    offers: list[tuple[Choice, Chosen | Found | None]] = [(_of_server(server), server) for server in findings.servers]
     shown = findings.files[:_FILES_SHOWN]
     offers += [(_of_file(file), Chosen({"model": _name(file.path)})) for file in shown]
     proposed = fitting(findings.memory_bytes)
@@ -114,7 +114,20 @@ async def _choose_source(findings: Findings, ask: Ask) -> Chosen | None:
     answer = await ask(question)
     if answer is None:
         return None
-    return offers[answer][1] or await _choose_model(findings.memory_bytes, ask)
+    chosen = offers[answer][1]
+    if isinstance(chosen, Found):
+        return await _choose_served(chosen, ask)
+    return chosen or await _choose_model(findings.memory_bytes, ask)
+
+
+async def _choose_served(server: Found, ask: Ask) -> Chosen | None:
+    """Which of a server's models, where it has several."""
+    if len(server.models) <= 1:
+        return Chosen({"server": server.url})
+    names = server.models[:_MODELS_SHOWN]
+    question = Question(f"Which model of {server.kind} at {server.url}?", tuple(Choice(name) for name in names))
+    answer = await ask(question)
+    return None if answer is None else Chosen({"server": server.url, "model": names[answer]})
 
 
 async def _choose_model(memory_bytes: int, ask: Ask) -> Chosen | None:

@@ -46,10 +46,17 @@ async def test_a_single_server_is_taken_without_a_question():
 
 
 async def test_of_several_servers_one_is_chosen_and_kept():
-    person = Person("ollama", "Yes")
-    assert await choose(Findings((LLAMA, OLLAMA)), person) == Chosen({"server": OLLAMA.url}, is_kept=True)
+    person = Person("ollama", "b", "Yes")
+    chosen = await choose(Findings((LLAMA, OLLAMA)), person)
+    assert chosen == Chosen({"server": OLLAMA.url, "model": "b"}, is_kept=True)
     assert person.labels[0][:2] == ["llama.cpp at http://127.0.0.1:8080", "ollama at http://127.0.0.1:11434"]
     assert person.asked[0].choices[1].detail == "a, b"
+
+
+async def test_a_single_server_with_several_models_is_asked_about():
+    person = Person("ollama", None)
+    assert await choose(Findings((OLLAMA,)), person) is None
+    assert person.labels[1] == ["a", "b"]
 
 
 async def test_a_server_without_a_model_is_not_taken_by_itself():
