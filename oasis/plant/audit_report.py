@@ -28,8 +28,7 @@ class Row:
     tag: str
     url: str
     address: str
-    type: str
-    unit: str
+    form: Form
     as_found: Value | None
     as_left: Value | None = None
     writes: int = 0
@@ -38,6 +37,10 @@ class Row:
     by: list[str] = field(default_factory=list[str])
     first: str = ""
     last: str = ""
+
+    @property
+    def unit(self) -> str:
+        return self.form.unit
 
     def add(self, write: KeptWrite) -> None:
         """Count one more write."""
@@ -51,10 +54,10 @@ class Row:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row's texts, in the order of HEADINGS."""
-        left = _value(self.type, self.as_left)
+        left = _value(self.form, self.as_left)
         more = f" ({self.unknown} unknown in all)" if self.unknown > (self.outcome is Effect.UNKNOWN) else ""
         outcome = f"{_outcome(self.outcome)}{more}"
-        found = _value(self.type, self.as_found)
+        found = _value(self.form, self.as_found)
         people = ", ".join(self.by)
         place = (self.tag, self.url, self.address)
         return (*place, found, left, self.unit, str(self.writes), outcome, people, self.first, self.last)
@@ -66,7 +69,7 @@ def report(path: Path) -> list[Row]:
     for write in writes_of(read_records(path)):
         if write.is_sent:
             place = (write.url, write.address)
-            first = Row(write.tag, write.url, write.address, write.type, write.unit, write.before)
+            first = Row(write.tag, write.url, write.address, write.form, write.before)
             row = rows.setdefault(place, first)
             row.add(write)
     return list(rows.values())
@@ -93,8 +96,8 @@ def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cells(write: KeptWrite) -> tuple[str, ...]:
-    values = [_value(write.type, value) for value in (write.before, write.after, write.read_back)]
-    end = (write.unit, _outcome(write.effect), write.by, write.session)
+    values = [_value(write.form, value) for value in (write.before, write.after, write.read_back)]
+    end = (write.form.unit, _outcome(write.effect), write.by, write.session)
     return (write.token, write.sent_at, write.tag, *values, *end)
 
 
@@ -102,8 +105,8 @@ def _outcome(effect: Effect) -> str:
     return "UNKNOWN" if effect is Effect.UNKNOWN else str(effect)
 
 
-def _value(kind: str, value: Value | None) -> str:
-    return "not read" if value is None else shown(Form(kind), value)
+def _value(form: Form, value: Value | None) -> str:
+    return "not read" if value is None else shown(form, value)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -27,8 +27,7 @@ class KeptWrite:
     tag: str
     url: str
     address: str
-    type: str
-    unit: str
+    form: Form
     session: str
     before: Value | None
     after: Value | None
@@ -45,7 +44,7 @@ class KeptWrite:
 
     def spelled(self, value: Value | None) -> str:
         """A value of the tag as people write it, without unit."""
-        return shown(Form(self.type), value)
+        return shown(self.form, value)
 
     @property
     def may_have_acted(self) -> bool:
@@ -97,10 +96,13 @@ def _planned(token: str, record: Record) -> KeptWrite:
     def text(name: str) -> str:
         return str(record.get(name, ""))
 
+    def number(name: str, usual: float) -> float:
+        value = record.get(name)
+        return float(value) if isinstance(value, int | float) else usual
+
+    form = Form(text("type"), text("order"), number("scale", 1.0), number("offset", 0.0), text("unit"))
     before, after = unpacked(record.get("before")), unpacked(record.get("after"))
-    return KeptWrite(
-        token, text("tag"), text("url"), text("address"), text("type"), text("unit"), text("session"), before, after
-    )
+    return KeptWrite(token, text("tag"), text("url"), text("address"), form, text("session"), before, after)
 
 
 def _follow(write: KeptWrite, record: Record) -> None:

@@ -101,7 +101,7 @@ def _lost(records: Iterable[Record]) -> set[str]:
 
 
 def _left(write: KeptWrite) -> str:
-    unit = f" {write.unit}".rstrip()
+    unit = f" {write.form.unit}".rstrip()
     place = f"{write.tag} ({write.address} of {write.url})"
     change = f"{write.spelled(write.before)} → {write.spelled(write.after)}{unit} at {write.sent_at}"
     who = f"Session {write.session} ended without its safe state"

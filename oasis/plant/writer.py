@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from oasis.errors import AuditFault, OasisError, WriteRefused
+from oasis.errors import AuditFault, OasisError, ToolFault, WriteRefused
 from oasis.plant.audit import Audit, packed
 from oasis.plant.audit_writes import KeptWrite, changed_within_a_minute, recorded, sent_to, writes_of
 from oasis.plant.driver import Driver, Effect, Sent
@@ -80,10 +80,10 @@ class Writer:
             raise WriteRefused(f"The audit has no write {spelled(audit_id[:40])}. {last} Nothing was sent.")
         (write,) = found
         tag = self.site.tags.get(write.tag)
-        if tag is None or not write.is_of(tag):
+        if tag is None or not write.is_of(tag) or tag.point.form != write.form:
             raise WriteRefused(
-                f"{write.tag}, which {write.token} wrote, is no longer {write.address} of {write.url} in the site "
-                "file; nothing was sent. Write it by hand, after looking at what it is now."
+                f"{write.tag}, which {write.token} wrote, is no longer {write.address} of {write.url} with the same "
+                "type, scale and unit in the site file; nothing was sent. Write it by hand, after looking at what it is now."
             )
         if write.before is None:
             raise WriteRefused(f"The audit does not say what {write.tag} was before {write.token}; nothing was sent.")
@@ -185,8 +185,14 @@ class Writer:
         )
 
     async def _identity(self, driver: Driver, tag: Tag) -> str:
-        """What the device says it is. Raises WriteRefused where the site file expects another."""
-        said = one_line(await driver.identity())
+        """What the device says it is. Raises WriteRefused where the site file expects another.
+
+        Some devices are silent to the question rather than refusing it; whether one is there is seen by reading.
+        """
+        try:
+            said = one_line(await driver.identity())
+        except ToolFault:
+            said = ""
         expected = self.site.identities.get(tag.url, said)
         if said != expected:
             raise WriteRefused(

@@ -252,10 +252,15 @@ async def test_what_was_never_sent_cannot_be_taken_back(desk: Desk):
         await desk.writer.revert(plan.token)
 
 
-async def test_a_tag_that_means_another_place_now_is_not_taken_back(desk: Desk, memory: Memory, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("was", "now"), [("cell flow", "cell mode2"), ('type = "float32"', 'type = "float32"\nscale = 2')]
+)
+async def test_a_tag_that_means_something_else_now_is_not_taken_back(
+    desk: Desk, memory: Memory, tmp_path: Path, was: str, now: str
+):
     first = await desk.write("flow", 20)
     desk.audit.close()
-    desk.file.write_text(MEMORY_SITE.replace("cell flow", "cell mode2"), encoding="utf-8")
+    desk.file.write_text(MEMORY_SITE.replace(was, now), encoding="utf-8")
     other = memory_desk(tmp_path, memory, "s2")
     with pytest.raises(WriteRefused, match="is no longer cell flow"):
         await other.writer.revert(first.plan.token)
@@ -265,6 +270,36 @@ async def test_a_device_s_name_cannot_forge_a_line_of_the_plan(desk: Desk, memor
     memory.name = "ACME\nlimits  none\x1b[2J\u202e"
     plan = await desk.writer.plan("flow", 20)
     assert r"device  ACME\nlimits  none\x1b[2J\u202e" in plan.body.splitlines()
+
+
+class Silent(MemoryDriver):
+    """Answers to everything but who it is, while its name is empty."""
+
+    async def identity(self) -> str:
+        if not self.memory.name:
+            raise ToolFault("no reply within 3 s")
+        return self.memory.name
+
+
+async def test_a_device_that_never_says_what_it_is_can_be_written(tmp_path: Path, memory: Memory):
+    memory.name = ""
+    desk = Desk(tmp_path, lambda url: Silent(memory, url), MEMORY_SITE)
+    plan = await desk.writer.plan("flow", 20)
+    assert "device  does not say what it is" in plan.body
+    assert (await desk.writer.carry_out(plan.token, "Ada")).effect is Effect.WRITTEN
+
+
+@pytest.mark.parametrize("then", ["", "ACME"])
+async def test_a_device_that_answers_otherwise_than_when_the_write_was_planned_is_not_written(
+    tmp_path: Path, memory: Memory, then: str
+):
+    memory.name = "ACME" if not then else ""
+    desk = Desk(tmp_path, lambda url: Silent(memory, url), MEMORY_SITE)
+    plan = await desk.writer.plan("flow", 20)
+    memory.name = then
+    with pytest.raises(WriteRefused, match="Find out which device is connected"):
+        await desk.writer.carry_out(plan.token, "Ada")
+    assert memory.writes == []
 
 
 async def test_a_change_at_the_end_of_a_long_name_is_another_device(desk: Desk, memory: Memory):
