@@ -83,7 +83,7 @@ class Writer:
         if tag is None or not write.is_of(tag) or tag.point.form != write.form:
             raise WriteRefused(
                 f"{write.tag}, which {write.token} wrote, is no longer {write.address} of {write.url} with the same "
-                "type, scale and unit in the site file; nothing was sent. Write it by hand, after looking at what it is now."
+                "type, scale and unit in the site file; nothing was sent. Look at what it is now, and plan a write."
             )
         if write.before is None:
             raise WriteRefused(f"The audit does not say what {write.tag} was before {write.token}; nothing was sent.")
