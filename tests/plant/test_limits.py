@@ -83,7 +83,7 @@ def test_what_is_typed_and_is_no_number_is_refused_in_words(text: str):
     st.sampled_from([0.0, -40.0, 100.0]),
     st.floats(0, 1),
 )
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 def test_every_raw_value_is_held_as_itself(kind: str, scale: float, offset: float, part: float):
     low, high = RANGES[kind]
     form = Form(kind, scale=scale, offset=offset)
@@ -94,7 +94,7 @@ def test_every_raw_value_is_held_as_itself(kind: str, scale: float, offset: floa
 
 
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.lists(st.integers())))
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 def test_nothing_that_is_given_as_a_value_ends_in_another_error(value: object):
     for form in (
         Form("bool"),
