@@ -2,8 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from oasis.packs import find_packs
 from oasis.resources import shipped
 
 RECORDED_MODEL = "smollm2-135m"
-JOBS = {"boiler": "boiler"}
+JOBS = {"boiler": "boiler", "line": "packaging line", "segment": "EtherCAT segment"}
 """The recorded jobs (fixtures/jobs/NAME.jsonl, NAME.toml) in their order, and the lab's station that each needs."""
 SPEED = 20.0
 _ALLOWED = ("write", "edit")
@@ -59,28 +59,32 @@ class Demo:
 
     async def run(self, show: Callable[[Event], None], say: Callable[[str], None]) -> list[Told]:
         """Run the jobs of all devices that the lab can simulate here; the steps' costs. Raises ConfigError for none."""
-        copy_project(self.project)
         async with AsyncExitStack() as stack:
-            packs = find_packs()
-            lab = await stack.enter_async_context(running(packs, {"speed": SPEED}))
+            box, job = await stack.enter_async_context(self.plant(say))
+            connection = await connect(self.settings, say=say)
+            stack.push_async_callback(connection.close)
+            model = connection.model if self.is_live else _replayed(connection.model, job)
+            return await self.turns(model, box, job, show, say)
+
+    @asynccontextmanager
+    async def plant(self, say: Callable[[str], None]) -> AsyncGenerator[tuple[Toolbox, Job], None]:
+        """The project with its site file, the simulated plant running, and the jobs that there are for it."""
+        copy_project(self.project)
+        async with running(find_packs(), {"speed": SPEED}) as lab:
             urls = _urls(lab)
             for name, url in urls.items():
-                say(f"A simulated {name} answers at {url}.")
+                say(f"A simulated {JOBS[name]} answers at {url}.")
             for line in lab.absent:
                 say(line)
             site = self.project / "plant.toml"
             site.write_text(_site(urls), encoding="utf-8")
             chosen = sorted({device.pack for device in lab.devices if device.station.url in urls.values()})
-            box = toolbox(self.project, chosen, site)
-            connection = await connect(self.settings, say=say)
-            stack.push_async_callback(connection.close)
-            job = _job(urls)
-            model = connection.model if self.is_live else _replayed(connection.model, job)
-            return await self._turns(model, box, job, show, say)
+            yield toolbox(self.project, chosen, site), _job(urls)
 
-    async def _turns(
+    async def turns(
         self, model: Model, box: Toolbox, job: Job, show: Callable[[Event], None], say: Callable[[str], None]
     ) -> list[Told]:
+        """Every turn of the job in one session."""
         costs: list[Told] = []
         now = datetime.now().astimezone()
 
