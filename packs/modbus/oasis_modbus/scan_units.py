@@ -28,15 +28,33 @@ _MOST_IDENTIFIED = 20
 
 @dataclass(slots=True)
 class _Seen:
-    """Units that answered: how, and after how many seconds (None for one whose reply came late)."""
+    """What a scan saw so far, by unit: what was answered, after how many seconds, and when it was asked.
+
+    `waits_s` is how long every answer took, also that nobody is there, also one that came after it was given up on.
+    `nobody` is what a gateway answers for units that are not there, `left_out` how many. `pending` were given up
+    on since the last answer; those to ask `again` lost their answer with the connection.
+    """
 
     answers: dict[int, str] = field(default_factory=dict[int, str])
     took_s: dict[int, float] = field(default_factory=dict[int, float])
     values: dict[int, bytes] = field(default_factory=dict[int, bytes])
     notes: list[str] = field(default_factory=list[str])
     asked_at: dict[int, float] = field(default_factory=dict[int, float])
-    slowest_s: float = 0.0
-    """How long any answer took, also that nobody is there, also one that came after it was given up on."""
+    waits_s: list[float] = field(default_factory=list[float])
+    nobody: bytes = b""
+    left_out: int = 0
+    pending: list[int] = field(default_factory=list[int])
+    again: list[int] = field(default_factory=list[int])
+
+    @property
+    def usual_s(self) -> float:
+        """The second longest wait: one slow unit does not make a slow gateway. 0 while nothing has answered."""
+        return sorted(self.waits_s)[-2:][0] if self.waits_s else 0.0
+
+    def lose(self) -> None:
+        """The connection ended, and with it the answers that may have been on their way."""
+        self.again += self.pending
+        self.pending.clear()
 
 
 async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
@@ -53,15 +71,21 @@ async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
         if _answers_all(seen, asked):
             break
     everyone = _answers_all(seen, asked)
+    for n, unit in enumerate(lost := list(dict.fromkeys(seen.again))):
+        if unit not in seen.answers and budget.spend():
+            await _probe(link, endpoint, unit, _patience_s(seen, budget, len(lost) - n, endpoint), seen)
+    _leave_out_nobody(seen, everyone)
+    found = {unit: await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)}
     if not everyone:
-        _leave_out_nobody(seen)
         await _late(link, endpoint, seen, budget)
-    found = [await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)]
+        _leave_out_nobody(seen, everyone)
+    found |= {unit: await _found(link, endpoint, unit, seen, budget) for unit in seen.answers if unit not in found}
+    shown = [found[unit] for unit in sorted(found) if unit in seen.answers]
     left = [unit for unit in units if unit not in asked]
     stopped = ""
     if left and not everyone:
         stopped = f"{budget.stopped}; {len(asked)} of {len(units)} units were asked, not: {_ranges(left)}"
-    return Scan(tuple(found[:1] if everyone else found), tuple(_notes(endpoint, seen, asked, everyone)), stopped)
+    return Scan(tuple(shown[:1] if everyone else shown), tuple(_notes(endpoint, seen, asked, everyone)), stopped)
 
 
 def order(endpoint: Endpoint) -> list[int]:
@@ -73,16 +97,16 @@ def order(endpoint: Endpoint) -> list[int]:
 def _patience_s(seen: _Seen, budget: Budget, left: int, endpoint: Endpoint) -> float:
     """How long to wait for one unit.
 
-    Four times the slowest answer so far, and no more than an even share of the time that is left; but never less than
-    1.5 times that answer: rather stop early than miss who is there. Before the first answer: a second.
+    Four times the usual wait for an answer, and no more than an even share of the time that is left; but never less
+    than 1.5 times that wait: rather stop early than miss who is there. Before the first answer: a second.
     """
     least_s = max(LEAST_S, 40 * endpoint.line.byte_s) if endpoint.is_serial else LEAST_S
-    slowest_s = seen.slowest_s
+    usual_s = seen.usual_s
     share_s = max(0.0, budget.left_s - _KEPT * budget.seconds) / left
-    if not slowest_s:
+    if not usual_s:
         return min(FIRST_S, endpoint.timeout_s, max(least_s, share_s * 2))
-    wished_s = max(least_s, _LATENCIES * slowest_s)
-    return min(endpoint.timeout_s, max(min(wished_s, share_s), 1.5 * slowest_s + 0.005))
+    wished_s = max(least_s, _LATENCIES * usual_s)
+    return min(endpoint.timeout_s, max(min(wished_s, share_s), 1.5 * usual_s + 0.005))
 
 
 async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, seen: _Seen) -> None:
@@ -90,17 +114,22 @@ async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, se
     try:
         reply = await link.ask(unit, PROBE, timeout_s)
     except Silent:
+        seen.pending.append(unit)
         return
     except Strange as fault:
+        seen.lose()
         if fault.unit != unit and 0 < fault.unit < 248:
             seen.answers.setdefault(fault.unit, "answered late, or for another unit")
             seen.notes.append(f"While unit {unit} was asked, unit {fault.unit} answered: check both alone.")
         return
     except (Broken, Garbled) as fault:
-        seen.notes.append(f"unit {unit}: {fault}")
+        seen.lose()
+        seen.again.append(unit)
+        seen.notes.append(f"While unit {unit} was asked: {fault}")
         return
+    seen.pending.clear()
     took_s = time.monotonic() - began
-    seen.slowest_s = max(seen.slowest_s, took_s)
+    seen.waits_s.append(took_s)
     if reply.exception in _ABSENT:
         return
     seen.took_s[unit] = took_s
@@ -112,8 +141,10 @@ async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, se
 def _note_late(link: Link, seen: _Seen) -> None:
     """A gateway that answers late is given more time from now on: what it has not answered, it is still busy with."""
     now = time.monotonic()
-    for unit in set(link.late) & set(seen.asked_at):
-        seen.slowest_s = max(seen.slowest_s, now - seen.asked_at.pop(unit))
+    for unit in [unit for unit in link.late if unit in seen.asked_at]:
+        asked_at = seen.asked_at.pop(unit)
+        seen.waits_s.append(now - asked_at)
+        seen.pending = [other for other in seen.pending if seen.asked_at.get(other, 0.0) > asked_at]
 
 
 async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> None:
@@ -135,18 +166,14 @@ def _answers_all(seen: _Seen, asked: Sequence[int]) -> bool:
     return all(unit in seen.values for unit in asked) and len(set(seen.values.values())) == 1
 
 
-def _leave_out_nobody(seen: _Seen) -> None:
+def _leave_out_nobody(seen: _Seen, is_everyone: bool) -> None:
     """Some gateways answer for absent units with an exception of their own: what both unlikely units answered."""
     first, second = (seen.values.get(unit) for unit in _UNLIKELY)
-    if first is None or first != second or not first[0] & 0x80:
-        return
-    nobody = [unit for unit, pdu in seen.values.items() if pdu == first]
-    for unit in nobody:
+    if first and first == second and first[0] & 0x80 and not is_everyone:
+        seen.nobody = first
+    for unit in [unit for unit, pdu in seen.values.items() if pdu == seen.nobody]:
         del seen.answers[unit], seen.values[unit]
-    code = first[1]
-    seen.notes.insert(
-        0, f"Exception 0x{code:02X} is what {len(nobody)} units answer, unlikely ones too: taken as nobody."
-    )
+        seen.left_out += 1
 
 
 async def _found(link: Link, endpoint: Endpoint, unit: int, seen: _Seen, budget: Budget) -> Found:
@@ -165,6 +192,9 @@ async def _found(link: Link, endpoint: Endpoint, unit: int, seen: _Seen, budget:
 
 def _notes(endpoint: Endpoint, seen: _Seen, asked: Sequence[int], everyone: bool) -> list[str]:
     notes = list(dict.fromkeys(seen.notes))[:5]
+    if seen.left_out:
+        code = f"0x{seen.nobody[1]:02X}"
+        notes.insert(0, f"{seen.left_out} units answer exception {code}, unlikely ones too: taken as nobody.")
     if everyone:
         notes.append(
             f"It answers alike for every unit that was asked ({_ranges(asked)}): one device that does not look at the "

@@ -97,6 +97,29 @@ async def test_a_unit_that_answers_late_is_found_as_well():
     assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "9"]
 
 
+async def test_units_whose_answers_were_lost_with_the_connection_are_asked_again():
+    """Unit 9 is slow and holds up the line; then unit 12 answers garbage, and what was on its way is lost."""
+    held: list[bytes] = []
+
+    def answer(request: bytes) -> bytes:
+        if request[6] == 9 and not held:
+            held.append(b"")
+            return b""
+        if request[6] == 12:
+            return b"HTTP/1.1 400 Bad Request\r\n"
+        return gateway(1, 9)(request)
+
+    async with raw_device(answer) as raw:
+        done = await scan(raw.url)
+    assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "9"]
+    assert done.notes[0].startswith("While unit 12 was asked: ")
+
+
+async def test_one_slow_unit_does_not_make_the_scan_slow():
+    seen = scan_units._Seen(waits_s=[0.001, 0.4, 0.002])
+    assert seen.usual_s == 0.002
+
+
 async def test_a_gateway_that_waits_long_for_absent_units_is_given_the_time(monkeypatch: pytest.MonkeyPatch):
     """It asks its line for one request after the other: impatience would only fill its queue."""
     monkeypatch.setattr(scan_units, "FIRST_S", 0.02)
@@ -146,7 +169,7 @@ async def test_units_are_found_with_what_each_says_it_is():
         done = await scan(url, budget=Budget(seconds=5))
     assert [f.item for f in done.found] == [f"{url}/1", f"{url}/5"]
     assert done.found[0].fields["identity"] == 'vendor "Acme" product "P1" revision "2"'
-    assert done.notes[0] == "Exception 0x04 is what 246 units answer, unlikely ones too: taken as nobody."
+    assert done.notes[0] == "246 units answer exception 0x04, unlikely ones too: taken as nobody."
 
 
 def ranges(done: Scan) -> list[str]:
