@@ -74,6 +74,8 @@ async def at_plant(
 ) -> AsyncGenerator[None, None]:
     """A session's work at the plant: what is left over from earlier is said first, the plant is left safe at the end.
 
+    What no tool may write is there from the beginning, so that a command can be kept from it.
+
     Raises SessionFault when the session was held to another site file, AuditFault for an audit that cannot be used.
     """
     try:
@@ -87,7 +89,11 @@ async def at_plant(
 
 def _enter_plant(box: Toolbox, session: Session, *, is_attended: bool) -> list[str]:
     plant = box.plant
-    if plant is None or plant.site is None or plant.audit_path is None:
+    if plant is None:
+        return []
+    for folder in protected_folders():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if plant.site is None or plant.audit_path is None:
         return []
     audit, digest = plant.audit_path, plant.site.digest
     if session.site_digest and session.site_digest != digest:

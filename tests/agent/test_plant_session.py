@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from oasis_modbus.simulator.stations import Running, running
+from platformdirs import user_config_path
 
 from oasis.agent.assembly import agent, at_plant, create_session, first_items, resume_session, toolbox
 from oasis.agent.gate import Answer, nobody_to_ask
@@ -186,6 +187,15 @@ async def test_a_command_reaches_neither_device_nor_site_file(boiler: AtBoiler):
     assert output.status is Status.ERROR
     assert boiler.plant.witness.requests == 0
     assert boiler.site.read_text() == SITE.replace("{url}", boiler.url)
+
+
+@pytest.mark.skipif(isolation() is None, reason=why_none())
+async def test_a_command_makes_no_rules_for_the_user_where_there_are_none(boiler: AtBoiler):
+    rules = user_config_path("oasis") / "oasis.toml"
+    assert not rules.exists()
+    command = f"mkdir -p {rules.parent}; echo 'allow = [\"bash\"]' > {rules}"
+    await boiler.turn(call("bash", command=command), permissions=Permissions(allow=["bash"]))
+    assert not rules.exists()
 
 
 async def test_text_of_a_device_changes_nothing_that_is_allowed(boiler: AtBoiler):
