@@ -32,7 +32,8 @@ def lab(
     ] = None,
     speed: Annotated[float, typer.Option(min=0, max=10_000, help="The plant's seconds in one; 0 holds it still.")] = 1,
     fixed_ports: Annotated[
-        bool, typer.Option("--fixed-ports", help="Always the same ports (Modbus 5020, ...) instead of free ones.")
+        bool,
+        typer.Option("--fixed-ports", help="Always the same ports (Modbus 5020 and 5021, ...) instead of free ones."),
     ] = False,
     pack: Annotated[
         list[str] | None, typer.Option("--pack", metavar="NAME", help="Only this pack's devices; repeatable.")

@@ -98,6 +98,12 @@ def test_what_does_not_read_stands_beside_what_does_and_exits_3(lab: Place):
     assert (table.code, "0x02" in table.out) == (3, True)
 
 
+def test_serial_frames_over_tcp_are_read_like_any_other(lab: Place):
+    (url,) = [station.url for station in lab.run.stations if station.name == "serial server"]
+    done = plant("read", url, "holding 0-1", "input 2 float32 CDAB")
+    assert [row["value"] for row in done.json["readings"]] == [820, 850, pytest.approx(12.3)]
+
+
 @pytest.mark.skipif(not has_terminals(), reason="this system has no pseudo terminals")
 def test_the_serial_line_is_read_like_any_other(lab: Place):
     pytest.importorskip("serial", reason="pyserial is not installed")

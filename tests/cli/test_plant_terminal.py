@@ -169,7 +169,7 @@ async def test_the_lab_says_what_to_connect_to_and_ctrl_c_ends_it_cleanly(tmp_pa
     async with asyncio.timeout(30):
         said = json.loads(await process.stdout.readline())
         names = [device["name"] for device in said["devices"]]
-        assert names == ["boiler", "pump station", "neighbour", "serial line"]
+        assert names == ["boiler", "pump station", "neighbour", "serial server", "serial line"]
         assert said["devices"][0]["url"] in site.read_text()
         process.send_signal(signal.SIGINT)
         _, errors = await process.communicate()

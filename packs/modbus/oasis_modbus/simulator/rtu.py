@@ -1,12 +1,13 @@
-"""Modbus RTU on a pair of pseudo terminals (Modbus over Serial Line V1.02, 2.5.1); POSIX only."""
+"""Modbus RTU: its frames, and a line of two pseudo terminals (Modbus over Serial Line V1.02, 2.5.1; POSIX only)."""
 
 import asyncio
 import os
 import struct
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from oasis_modbus.simulator.bus import Bus
+from oasis_modbus.simulator.bus import Bus, Reply
 
 _FIXED = {1: 8, 2: 8, 3: 8, 4: 8, 5: 8, 6: 8, 22: 10, 43: 7}
 """Length of a request with its checksum, by function."""
@@ -50,23 +51,42 @@ async def line(bus: Bus) -> AsyncGenerator[str, None]:
 
 
 async def _conversation(bus: Bus, arrived: asyncio.Queue[bytes], out: int) -> None:
-    loop = asyncio.get_running_loop()
-    buffer, heard_at = b"", loop.time()
+    frames = Frames()
     while True:
-        data = await arrived.get()
-        if loop.time() - heard_at > _STALE_S:
-            buffer = b""
-        buffer, heard_at = buffer + data, loop.time()
-        while (length := request_length(buffer)) and len(buffer) >= length:
-            frame, buffer = buffer[:length], buffer[length:]
-            if checksum(frame) != 0:
-                buffer = b""
-                break
+        for frame in frames.taken(await arrived.get()):
             reply = await bus.exchange(frame[0], frame[1:-2], is_network=False)
             if reply is not None and not reply.closes:
-                body = bytes((reply.unit,)) + reply.pdu
                 with suppress(BlockingIOError):  # nobody reads at the other end: the reply is lost
-                    os.write(out, reply.raw or body + struct.pack("<H", checksum(body)))
+                    os.write(out, framed(reply))
+
+
+class Frames:
+    """Takes a stream of bytes apart into requests whose checksum is right; what is damaged is dropped."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._heard_at = time.monotonic()
+
+    def taken(self, data: bytes) -> list[bytes]:
+        """The requests that are whole with this."""
+        now = time.monotonic()
+        if now - self._heard_at > _STALE_S:
+            self._buffer = b""
+        self._buffer, self._heard_at = self._buffer + data, now
+        frames: list[bytes] = []
+        while (length := request_length(self._buffer)) and len(self._buffer) >= length:
+            frame, self._buffer = self._buffer[:length], self._buffer[length:]
+            if checksum(frame) != 0:
+                self._buffer = b""
+                break
+            frames.append(frame)
+        return frames
+
+
+def framed(reply: Reply) -> bytes:
+    """The reply with its unit and checksum."""
+    body = bytes((reply.unit,)) + reply.pdu
+    return reply.raw or body + struct.pack("<H", checksum(body))
 
 
 def request_length(buffer: bytes) -> int:

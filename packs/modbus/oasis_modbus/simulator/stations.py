@@ -1,4 +1,4 @@
-"""The simulated devices together: on Modbus TCP, and on a serial line where the system has pseudo terminals."""
+"""The simulated devices together: on Modbus TCP, on RTU over TCP, and on a serial line where there are terminals."""
 
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -19,8 +19,8 @@ from oasis_modbus.simulator.site import site_piece
 from oasis_modbus.simulator.unit import Unit
 from oasis_modbus.simulator.witness import Witness
 
-PORT = 5020
-"""Where the devices are with `fixed_ports`."""
+PORT, SERIAL_PORT = 5020, 5021
+"""Where the devices are with `fixed_ports`: on Modbus TCP, and with serial frames over TCP."""
 BOILER, PUMPS, NEIGHBOUR = 1, 2, 17
 NEIGHBOUR_S = 0.4
 """How long the neighbour takes to answer."""
@@ -68,6 +68,10 @@ async def running(options: Mapping[str, Any]) -> AsyncGenerator[Running, None]:
     async with AsyncExitStack() as stack:
         port = await stack.enter_async_context(tcp.listening(bus(), PORT if options.get("fixed_ports") else 0))
         stations = list(_stations(units, faulty, f"modbus://{tcp.LOOPBACK}:{port}"))
+        ports = tcp.listening(bus(), SERIAL_PORT if options.get("fixed_ports") else 0, has_rtu_frames=True)
+        port = await stack.enter_async_context(ports)
+        words = "the same units with serial frames over TCP"
+        stations.append(Station("serial server", f"modbus+rtutcp://{tcp.LOOPBACK}:{port}/{BOILER}", words))
         if rtu.has_terminals():
             path = await stack.enter_async_context(rtu.line(bus()))
             words = f"the same units on a serial line: units {BOILER}, {PUMPS} and {NEIGHBOUR}"

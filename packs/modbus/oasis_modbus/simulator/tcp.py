@@ -1,4 +1,4 @@
-"""Modbus TCP: requests and replies behind an MBAP header (Modbus Messaging on TCP/IP V1.0b, 3.1.3)."""
+"""Modbus over TCP: behind an MBAP header (Modbus Messaging on TCP/IP V1.0b, 3.1.3), or with a serial line's frames."""
 
 import asyncio
 import struct
@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
 from oasis.errors import ConfigError
+from oasis_modbus.simulator import rtu
 from oasis_modbus.simulator.bus import Bus, Reply
 
 LOOPBACK = "127.0.0.1"
@@ -13,8 +14,9 @@ _HEADER = struct.Struct(">HHHB")
 
 
 @asynccontextmanager
-async def listening(bus: Bus, port: int = 0) -> AsyncGenerator[int, None]:
+async def listening(bus: Bus, port: int = 0, has_rtu_frames: bool = False) -> AsyncGenerator[int, None]:
     """Serve the bus on loopback; gives the port, a free one for 0. Raises ConfigError when the port is taken."""
+    converse = _serial_conversation if has_rtu_frames else _conversation
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,7 +25,7 @@ async def listening(bus: Bus, port: int = 0) -> AsyncGenerator[int, None]:
             tasks.add(task)
             task.add_done_callback(tasks.discard)
         try:
-            await _conversation(bus, reader, writer)
+            await converse(bus, reader, writer)
         finally:
             writer.close()
             with suppress(OSError, asyncio.CancelledError):
@@ -60,6 +62,21 @@ async def _conversation(bus: Bus, reader: asyncio.StreamReader, writer: asyncio.
                 return
             writer.write(_framed(transaction, reply))
             await writer.drain()
+
+
+async def _serial_conversation(bus: Bus, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer as a serial server does that passes frames through: units that are not there are silent."""
+    frames = rtu.Frames()
+    with suppress(OSError):
+        while data := await reader.read(512):
+            for frame in frames.taken(data):
+                reply = await bus.exchange(frame[0], frame[1:-2], is_network=False)
+                if reply is None:
+                    continue
+                if reply.closes:
+                    return
+                writer.write(rtu.framed(reply))
+                await writer.drain()
 
 
 def _framed(transaction: int, reply: Reply) -> bytes:

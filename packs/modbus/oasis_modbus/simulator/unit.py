@@ -33,7 +33,7 @@ class Unit:
             return self._executed(function, pdu)
         except Refused as refused:
             return bytes((function | 0x80, refused.code))
-        except (struct.error, IndexError):
+        except (struct.error, ValueError):
             return bytes((function | 0x80, ILLEGAL_VALUE))
 
     def _executed(self, function: int, pdu: bytes) -> bytes:
