@@ -30,7 +30,6 @@ _VARIABLES = {
     "checkpoints": "OASIS_CHECKPOINTS",
     "kv": "OASIS_KV",
 }
-_SET = "(set, not shown)"
 _NEVER_SHOWN = ("api_key", "mcp", "hooks")
 _WHY_NOT = {
     "server": "it would send your files to a machine the project's author chose",
@@ -198,16 +197,6 @@ def load(project: Path, flags: Mapping[str, Any]) -> Settings:
     settings = Settings(**values)
     settings._sources.update(sources)  # pyright: ignore[reportPrivateUsage]
     return settings
-
-
-def shown(settings: Settings) -> dict[str, tuple[Any, Source]]:
-    """Every setting's value as plain data, and where it came from. Of a secret only whether it is set."""
-    values = settings.model_dump(mode="json", by_alias=True)
-    values["api_key"] = _SET if settings.api_key else ""
-    for server in values["mcp"].values():
-        server["env"] = dict.fromkeys(server["env"], _SET)
-        server["headers"] = dict.fromkeys(server["headers"], _SET)
-    return {key: (values[key], source) for key, source in settings.sources.items()}
 
 
 def _keep_nearer(values: dict[str, Any], sources: dict[str, Source]) -> None:

@@ -19,7 +19,7 @@ def config(context: typer.Context, project: Project = Path(), json: AsJson = Fal
     """Show every setting, its value and where it came from. Secrets are never shown."""
     if context.invoked_subcommand:
         return
-    from oasis.config import shown
+    from oasis.agent.settings_shown import shown
 
     found = shown(settings_for(project))
     if json:

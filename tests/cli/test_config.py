@@ -40,14 +40,16 @@ def test_every_setting_is_shown_with_its_value_and_source(tmp_path: Path, monkey
 
 def test_secrets_are_shown_in_no_form(tmp_path: Path):
     settings(
-        'api_key = "sec-a"\n[mcp.cad]\ncommand = ["cad"]\nenv = { TOKEN = "sec-b" }\n'
-        '[mcp.docs]\nurl = "http://127.0.0.1:1/mcp"\nheaders = { Authorization = "sec-c" }\n'
+        'api_key = "sec-a"\nserver = "http://me:sec-d@127.0.0.1:1"\n'
+        '[mcp.cad]\ncommand = ["cad", "--token", "sec-e", "--api-key=sec-f", "--deep"]\nenv = { TOKEN = "sec-b" }\n'
+        '[mcp.docs]\nurl = "http://127.0.0.1:1/mcp?access_token=sec-g&x=1"\nheaders = { Authorization = "sec-c" }\n'
+        '[[hooks]]\nevent = "turn_end"\ncommand = ["post", "https://me:sec-h@host/"]\n'
     )
     for arguments in (["config"], ["config", "--json"]):
         output = runner.invoke(app, [*arguments, "--project", str(tmp_path)]).output
         assert "sec-" not in output
-        assert output.count("(set, not shown)") == 3
-        assert "TOKEN" in output
+        assert output.count("(set, not shown)") == 8
+        assert all(kept in output for kept in ("TOKEN", "--token", "--api-key=", "--deep", "&x=1", "http://me:"))
 
 
 def test_what_a_projects_file_says_is_printed_without_control_characters(tmp_path: Path):
