@@ -1,6 +1,7 @@
 """A plan: one write, shown whole before anyone is asked. Only an approved plan becomes an ApprovedWrite."""
 
 import hmac
+import time
 from dataclasses import dataclass, field
 
 from oasis.errors import WriteRefused
@@ -10,7 +11,16 @@ from oasis.plant.values import Reading, Value
 
 LIFE_S = 120.0
 """How long a plan can be approved and carried out: long enough to read, short enough that the plant is as shown."""
+_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 _MADE_HERE = object()
+
+
+def seconds() -> float:
+    """Seconds that are never set back and go on while the machine sleeps, so that no plan outlives a closed lid.
+
+    Linux counts sleep in CLOCK_BOOTTIME, macOS in CLOCK_MONOTONIC, Windows in Python's own monotonic clock.
+    """
+    return time.monotonic() if _CLOCK is None else time.clock_gettime(_CLOCK)
 
 
 @dataclass(frozen=True, slots=True)

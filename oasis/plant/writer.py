@@ -2,7 +2,6 @@
 
 import math
 import secrets
-import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from oasis.plant.audit_writes import KeptWrite, changed_within_a_minute, recorde
 from oasis.plant.driver import Driver, Effect, Sent
 from oasis.plant.limits import beyond_limits, beyond_step, canonical, change, same
 from oasis.plant.locks import endpoint_held
-from oasis.plant.plan import Plan, approve
+from oasis.plant.plan import Plan, approve, seconds
 from oasis.plant.readings import has_moved, one_line, one_reading, value_before
 from oasis.plant.sending import send_once
 from oasis.plant.site import Site, Tag
@@ -40,7 +39,7 @@ class Writer:
         site: Site,
         connect: Callable[[str], Driver],
         audit: Audit,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = seconds,
         locks: Path | None = None,
     ) -> None:
         self.site = site
@@ -72,7 +71,7 @@ class Writer:
 
     async def revert(self, audit_id: str) -> Plan:
         """A plan to write what a write found: `audit_id` is that write's token. Limits, step and rate hold."""
-        writes = writes_of(self.audit.records())
+        writes = self._writes()
         found = [write for write in writes if write.token == audit_id.strip() and write.is_sent]
         if not found:
             sent = [write.token for write in writes if write.is_sent][-5:]
@@ -103,8 +102,8 @@ class Writer:
     async def carry_out(self, token: str, by: str) -> Written:
         """Send an approved plan, once, and read back. `by` says who approved it.
 
-        Raises WriteRefused when it is void by now, AuditFault when it cannot be recorded. Whatever happens, it is void
-        afterwards.
+        Raises WriteRefused when it is void by now, AuditFault when it was sent and how it ended cannot be recorded.
+        Whatever happens, it is void afterwards.
         """
         plan = self._claimed(token)
         async with AsyncExitStack() as held:
@@ -117,6 +116,8 @@ class Writer:
                 self.audit.add("sending", token=token, tag=plan.tag.name, wire=plan.frame.wire.hex())
             except BaseException as fault:
                 self._record_not_sent(plan, fault)
+                if isinstance(fault, AuditFault):
+                    raise WriteRefused(str(fault)) from fault
                 raise
             self._note_sending(plan)
             sent = await send_once(driver, approved, lambda sent: self._record_outcome(plan, sent))
@@ -126,7 +127,7 @@ class Writer:
         driver = self._connect(tag.url)
         identity = await self._identity(driver, tag)
         before = await value_before(driver, tag)
-        writes = writes_of(self.audit.records())
+        writes = self._writes()
         if why != SAFE:
             _check_step(tag, before.value, after)
             self._check_rate(writes, tag, before.value, after)
@@ -134,10 +135,20 @@ class Writer:
         token = _token({write.token for write in writes})
         notes = notes_of(writes, tag, before)
         plan = Plan(token, tag, before, after, frame, identity, self._clock(), why, notes)
-        self.audit.add("plan", **recorded(plan, self.site.digest))
+        try:
+            self.audit.add("plan", **recorded(plan, self.site.digest))
+        except AuditFault as fault:
+            raise WriteRefused(str(fault)) from fault
         self._plans[token] = plan
         self._sent_before[token] = sent_to(writes, tag)
         return plan
+
+    def _writes(self) -> list[KeptWrite]:
+        """What the audit has by now. Raises WriteRefused where it cannot be read or does not hold together."""
+        try:
+            return writes_of(self.audit.records())
+        except AuditFault as fault:
+            raise WriteRefused(str(fault)) from fault
 
     def _tag(self, name: str) -> Tag:
         self._check_site()
@@ -231,7 +242,7 @@ class Writer:
                 f"{tag.name} was {spelled(plan.before.value)} when the write was planned and is {spelled(now.value)} "
                 "now: something else changes it. Nothing was sent. Plan the write again."
             )
-        if sent_to(writes_of(self.audit.records()), tag) != self._sent_before[plan.token]:
+        if sent_to(self._writes(), tag) != self._sent_before[plan.token]:
             raise WriteRefused(
                 f"Another session wrote {tag.name} since this was planned; nothing was sent. Plan the write again."
             )

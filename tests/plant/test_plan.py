@@ -1,9 +1,11 @@
 """A plan becomes an approved write with its own token, in time, and in no other way."""
 
+import time
+
 import pytest
 
 from oasis.errors import WriteRefused
-from oasis.plant.plan import LIFE_S, ApprovedWrite, Frame, Plan, approve
+from oasis.plant.plan import LIFE_S, ApprovedWrite, Frame, Plan, approve, seconds
 from oasis.plant.site import Tag
 from oasis.plant.values import Form, Point, Reading
 
@@ -33,3 +35,10 @@ def test_an_approved_write_is_made_by_approval_only():
 def test_all_digits_of_a_value_are_shown_before_it_is_approved():
     assert PLAN.title == "write limit: 1234567.25 → 1234567.5 bar"
     assert "device  does not say what it is" in PLAN.body
+
+
+def test_the_clock_of_plans_is_never_behind_the_monotonic_one():
+    before = time.monotonic()
+    first = seconds()
+    assert first >= before
+    assert seconds() >= first

@@ -194,8 +194,10 @@ async def test_a_write_that_is_cancelled_before_it_is_sent_is_recorded_as_not_se
 async def test_nothing_is_sent_when_the_audit_cannot_be_written(desk: Desk, memory: Memory):
     plan = await desk.writer.plan("set_point", 72)
     desk.path.write_bytes(b"")
-    with pytest.raises(AuditFault, match="lines are missing"):
+    with pytest.raises(WriteRefused, match="lines are missing"):
         await desk.writer.carry_out(plan.token, "Ada")
+    with pytest.raises(WriteRefused, match="lines are missing"):
+        await desk.writer.plan("set_point", 72)
     assert memory.writes == []
 
 
