@@ -18,6 +18,7 @@ TIMEOUT_S = 0.03
 TRIES = 3
 LISTEN_S = 0.12
 """Longer than a watchdog of 100 ms: a master that keeps slaves in OP is heard."""
+_SENT, _RECEIVED = 2, 8
 _ALL_PROTOCOLS = 0x0003
 _BUSY, _FAILED = 0x8000, 0x2800
 _LOST = (OSError, ValueError)
@@ -48,19 +49,26 @@ class RawBus:
         self._socket.close()
 
     def heard(self) -> int:
-        """EtherCAT frames of another master seen on this interface while sending nothing; stops at the third."""
-        count = 0
+        """EtherCAT frames of another master seen on this interface while nothing is sent from here; 0 for too few.
+
+        Two that another process of this machine sends are enough. Frames that come in may be late answers to this
+        process's own, so that it takes more of them to be another machine's.
+        """
+        sent = received = 0
         with _opened(self.name, _ALL_PROTOCOLS) as ear:
             end = time.monotonic() + LISTEN_S
-            while count < 3 and (left := end - time.monotonic()) > 0:
+            while sent < _SENT and received < _RECEIVED and (left := end - time.monotonic()) > 0:
                 ear.settimeout(left)
                 try:
-                    count += ear.recv(64)[12:14] == ETHERTYPE.to_bytes(2, "big")
+                    data, address = ear.recvfrom(64)
                 except TimeoutError:
                     break
                 except OSError as fault:
                     raise interface.link_down(self.name) from fault
-        return count
+                if data[12:14] == ETHERTYPE.to_bytes(2, "big"):
+                    is_sent = address[2] == socket.PACKET_OUTGOING
+                    sent, received = sent + is_sent, received + (not is_sent)
+        return sent + received if sent >= _SENT or received >= _RECEIVED else 0
 
     def exchange(self, command: Command, position: int, offset: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram and give its data and working counter as they come back. Raises NoAnswer, ToolFault."""

@@ -13,7 +13,7 @@ from tests.packs.ethercat.segments import write
 
 def test_slaves_in_init_may_be_initialised_and_nothing_is_written_to_find_out(segment: RunningSegment):
     assert elsewhere.refusal(segment.interface) == ""
-    assert (segment.frames(), segment.seen(1)["register_writes"]) == (1, 0)
+    assert (segment.frames() > 0, segment.seen(1)["register_writes"]) == (True, 0)
 
 
 def test_slaves_in_op_are_not_initialised(segment: RunningSegment):
