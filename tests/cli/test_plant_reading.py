@@ -224,6 +224,13 @@ def test_an_output_that_lacks_a_character_shows_another(lab: Place):
     assert b"78.3 | ?C" in done.stdout
 
 
+def test_browsing_goes_down_into_the_units_of_a_gateway(lab: Place):
+    done = plant("browse", lab.url, "--depth", 2, "--requests", 5000)
+    below = {row["item"]: [inner["item"] for inner in row["below"]] for row in done.json["below"]}
+    assert list(below) == [f"{lab.url}/{unit}" for unit in (1, 2, 17)]
+    assert "input 0-9" in below[f"{lab.url}/2"]
+
+
 def test_the_packs_say_how_their_items_are_written():
     assert "holding 0-9" in plant("packs", "--table").out
     (modbus,) = [pack for pack in plant("packs").json["packs"] if pack["name"] == "modbus"]

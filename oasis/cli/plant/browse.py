@@ -67,15 +67,25 @@ async def _level(
     for found in done.found:
         branch = tree.add(_label(found))
         row = rows.found(found)
-        if depth > 1 and not budget.stopped:
-            is_url = "://" in found.item
-            inner, why = await _level(
-                connections, found.item if is_url else url, "" if is_url else found.item, depth - 1, budget, branch
-            )
-            row["below"] = inner
+        is_itself = found.item == item or found.item.partition("?")[0] == url.partition("?")[0]
+        if depth > 1 and not is_itself and not budget.stopped:
+            row["below"], why = await _below(connections, url, found.item, depth - 1, budget, branch)
             stopped = stopped or why
         below.append(row)
     return below, stopped or budget.stopped
+
+
+async def _below(
+    connections: "Connections", url: str, item: str, depth: int, budget: "Budget", tree: "Tree"
+) -> tuple[list[dict[str, Any]], str]:
+    """The levels below a thing that was found; none where it is nothing that can be scanned."""
+    from oasis.errors import ToolFault
+
+    is_url = "://" in item
+    try:
+        return await _level(connections, item if is_url else url, "" if is_url else item, depth, budget, tree)
+    except ToolFault:
+        return [], ""
 
 
 def _label(found: "Found") -> Any:
