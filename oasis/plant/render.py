@@ -29,9 +29,11 @@ def readings(url: str, values: Sequence[Reading]) -> str:
 
 def watched(url: str, seen: Sequence[tuple[float, Reading]], first: int, seconds: float) -> str:
     """First values, then each change with the seconds since the beginning; where it is, only at the first."""
-    lines = [line(reading) for _, reading in seen[:first]]
+    lines = [_with_first(reading, line(reading)) for _, reading in seen[:first]]
     changes = seen[first:]
-    lines += [f"+{at:.1f} s {line(reading, with_place=False)}" for at, reading in changes[:MOST_LINES]]
+    lines += [
+        _with_first(reading, f"+{at:.1f} s {line(reading, with_place=False)}") for at, reading in changes[:MOST_LINES]
+    ]
     more = len(changes) - MOST_LINES
     said = [f"first values, then {len(changes)} changes in {seconds:g} s"]
     said += [f"the last {more} left out"] if more > 0 else []
@@ -47,6 +49,11 @@ def line(reading: Reading, with_place: bool = True) -> str:
     place = reading.where if with_place else ""
     raw = reading.raw if len(reading.raw) <= MOST_RAW else f"{reading.raw[:MOST_RAW]}…"
     return ", ".join(part for part in (f"{text} {raw}".rstrip(), place, reading.at) if part)
+
+
+def _with_first(reading: Reading, text: str) -> str:
+    """The line with the first of what more there is to say of the reading."""
+    return f"{text}; {reading.more[0]}" if reading.more else text
 
 
 def scan(url: str, done: Scan, spent: int) -> str:
