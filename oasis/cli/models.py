@@ -50,12 +50,9 @@ def list_models(json: AsJson = False) -> None:
         typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=1))
         return
     for row in rows:
-        size = f"{row['size_bytes'] / 1e9:6.2f} GB"
-        if row["path"]:
-            typer.echo(f"{row['name']:20} {size}  {row['path']}")
-        else:
-            needs = f"{row['memory_gb']} GB memory: " if row["memory_gb"] else ""
-            typer.echo(f"{row['name']:20} {size}  oasis models pull {row['name']}  ({needs}{row['note']})")
+        size = f"{row['size_bytes'] / 1e9:5.1f} GB"
+        needs = f"for {row['memory_gb']:2d} GB" if row["memory_gb"] else " " * 9
+        typer.echo(f"{row['name']:17} {size}  " + (row["path"] or f"{needs}  {row['note']}"))
     _propose()
 
 
@@ -63,11 +60,16 @@ app.command("ls", hidden=True)(list_models)
 
 
 @app.command()
-def path(name: Name) -> None:
-    """Print the file of a model."""
-    from oasis.engine.weights import find_model
+def path(
+    name: Name = "",
+    folder: Annotated[bool, typer.Option("--folder", help="The folder instead; a .gguf put there has a name.")] = False,
+) -> None:
+    """Print the file of a model, or the folder of all."""
+    from oasis.engine.weights import find_model, models_folder
 
-    typer.echo(find_model(name))
+    if not name and not folder:
+        raise typer.BadParameter("name a model, or give --folder")
+    typer.echo(models_folder() if folder else find_model(name))
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -96,7 +98,9 @@ def _propose() -> None:
     memory_bytes = psutil.virtual_memory().total
     model = fitting(memory_bytes)
     said = f"{model.name} is the largest to propose" if model else "none of the hub's fits"
-    typer.echo(f"This machine has {memory_bytes / 1e9:.0f} GB of memory: {said}.", err=True)
+    typer.echo(
+        f"This machine has {memory_bytes / 1e9:.0f} GB of memory: {said}. Fetch with: oasis models pull NAME", err=True
+    )
 
 
 class _Progress:

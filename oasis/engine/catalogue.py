@@ -30,7 +30,7 @@ HUB = (
         "Qwen3.5-4B-Q4_K_M.gguf",
         2_740_000_000,
         4,
-        "hybrid attention; reads and explains, edits small files",
+        "hybrid; reads and explains, edits small files",
     ),
     HubModel(
         "qwen3.5-9b",
@@ -38,7 +38,7 @@ HUB = (
         "Qwen3.5-9B-Q4_K_M.gguf",
         5_680_000_000,
         8,
-        "hybrid attention; small tasks of several steps",
+        "hybrid; small tasks of several steps",
     ),
     HubModel(
         "gpt-oss-20b",
@@ -46,7 +46,7 @@ HUB = (
         "gpt-oss-20b-mxfp4.gguf",
         12_109_565_632,
         16,
-        "3.6B of 21B active, so usable without a GPU; sliding window",
+        "3.6B of 21B active: works without a GPU",
     ),
     HubModel(
         "glm-4.7-flash",
@@ -54,7 +54,7 @@ HUB = (
         "GLM-4.7-Flash-Q4_K_M.gguf",
         18_312_339_776,
         24,
-        "3.6B of 30B active, so usable without a GPU",
+        "3.6B of 30B active: works without a GPU",
     ),
     HubModel(
         "devstral-small-2",
@@ -70,7 +70,7 @@ HUB = (
         "Qwen3.8-27B-UD-Q4_K_M.gguf",
         16_464_440_224,
         24,
-        "dense, hybrid attention; wants a GPU",
+        "dense, hybrid; wants a GPU",
     ),
     HubModel(
         "gemma-4-26b-a4b",
@@ -86,7 +86,7 @@ HUB = (
         "Qwen3.6-35B-A3B-UD-Q4_K_M.gguf",
         22_134_528_992,
         48,
-        "3B of 35B active, hybrid attention; long work with a long context",
+        "3B of 35B active, hybrid; long work",
     ),
 )
 

