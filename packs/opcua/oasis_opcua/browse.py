@@ -13,6 +13,7 @@ from oasis_opcua.untyped import status_name, ua
 
 MOST_NODES = 50_000
 """Nodes in one walk; one that would find more says so."""
+MOST_NAME = 80
 _CLASSES = {1: "object", 2: "variable", 4: "method", 8: "object type", 16: "variable type", 32: "reference type"} | {
     64: "data type",
     128: "view",
@@ -81,7 +82,9 @@ async def walk(link: Link, roots: Sequence[Node], budget: Budget, depth: int = 6
 
 def _branch(reference: Any, path: tuple[str, ...]) -> Branch:
     kind = _CLASSES.get(int(reference.NodeClass), "node")
-    name = "".join(c if c.isprintable() else "?" for c in (reference.BrowseName.Name or ""))[:80]
+    name = reference.BrowseName.Name or ""
+    if len(name) > MOST_NAME or not name.isprintable():
+        name = "".join(c if c.isprintable() else "?" for c in name[:MOST_NAME])
     return Branch(reference.NodeId, kind, (*path, name), reference.TypeDefinition)
 
 

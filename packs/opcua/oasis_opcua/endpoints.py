@@ -9,7 +9,7 @@ from asyncua.crypto import security_policies
 from oasis.errors import ToolFault
 from oasis_opcua import trust
 from oasis_opcua.address import MODES, NONE, POLICIES, Address
-from oasis_opcua.refusals import TIMEOUT_S, in_words, quiet
+from oasis_opcua.refusals import CONNECT_S, in_words, quiet
 from oasis_opcua.untyped import ua
 
 POLICY = {
@@ -53,7 +53,7 @@ class Server:
 async def discovered(address: Address) -> Server:
     """What the server offers. Asked without security, as discovery is (Part 4, 5.5)."""
     quiet()
-    client = Client(address.wire, timeout=TIMEOUT_S)
+    client = Client(address.wire, timeout=CONNECT_S)
     with in_words(address):
         given: list[Any] = await client.connect_and_get_server_endpoints()
     endpoints = tuple(sorted((_endpoint(e) for e in given if _is_binary(e)), key=_strength))

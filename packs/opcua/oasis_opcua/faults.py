@@ -60,9 +60,9 @@ def unreachable(where: str) -> str:
     )
 
 
-def silent(where: str, seconds: float) -> str:
+def silent(where: str) -> str:
     return (
-        f"{where} took the connection and did not answer as an OPC UA server within {seconds:g} s. It may be busy, or "
+        f"{where} took the connection and did not answer as an OPC UA server in time. It may be busy, or "
         "this is another protocol's port."
     )
 

@@ -13,6 +13,7 @@ import binascii
 import re
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
 
 from oasis.errors import ToolFault
 
@@ -25,6 +26,8 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 HISTORY_S = 600
 MOST_PAST = 100
 MOST_ASKED = 1000
+KEPT = 4096
+"""Items whose reading is remembered: a poll asks for the same ones each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Item:
                 return f"{self.verb} {self.node} last={self.seconds:g}s max={self.most}"
 
 
+@lru_cache(KEPT)
 def parse(text: str) -> Item:
     """The item that `text` is. Raises ToolFault."""
     text = text.strip()

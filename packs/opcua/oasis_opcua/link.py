@@ -17,7 +17,7 @@ from oasis_opcua.address import NONE, Address
 from oasis_opcua.endpoints import POLICY, Endpoint, chosen, discovered
 from oasis_opcua.items import BASE, Node
 from oasis_opcua.nodes import from_wire, to_wire
-from oasis_opcua.refusals import TIMEOUT_S, Refused, in_words
+from oasis_opcua.refusals import ANSWER_S, Broken, Refused, in_words
 from oasis_opcua.untyped import ua
 
 MOST_IN_ONE = 1000
@@ -42,6 +42,7 @@ class Link:
         self.namespaces: tuple[str, ...] = ()
         self.limits: dict[str, int] = dict.fromkeys(LIMITS, MOST_IN_ONE)
         self.stated: dict[str, int] = {}
+        self._wires: dict[Node, Any] = {}
 
     @property
     def is_open(self) -> bool:
@@ -60,6 +61,7 @@ class Link:
         """Read namespaces and operation limits; a limit of 0 or none at all is no limit (Part 5, 6.3.11)."""
         numbers = [NAMESPACES, *LIMITS.values()]
         first, *values = await self.ask(self.session.read(_values([ua.NodeId(n) for n in numbers])))
+        self._wires.clear()
         self.namespaces = tuple(str(uri) for uri in (first.Value.Value if first.Value else None) or (BASE,))
         for name, data in zip(LIMITS, values, strict=True):
             stated = data.Value.Value if data.Value and data.StatusCode.is_good() else 0
@@ -67,15 +69,22 @@ class Link:
                 self.stated[name] = stated
                 self.limits[name] = min(stated, MOST_IN_ONE)
 
+    def known(self, node: Node) -> Any:
+        """The node's id on the wire where it was asked for before on this connection, else None."""
+        return self._wires.get(node)
+
     async def wire(self, node: Node) -> Any:
         """The node's id as this server writes it now. Raises ToolFault for a namespace that the server has not."""
+        if known := self._wires.get(node):
+            return known
         if node.uri not in self.namespaces:
             await self.learn()
         if node.uri not in self.namespaces:
             raise ToolFault(
                 f"{self.where} has no namespace {node.uri[:120]}. It has: {', '.join(self.namespaces)[:600]}."
             )
-        return to_wire(node, self.namespaces.index(node.uri))
+        wire = self._wires[node] = to_wire(node, self.namespaces.index(node.uri))
+        return wire
 
     def node(self, wire: Any) -> Node:
         """The node that the server means by an id."""
@@ -129,16 +138,16 @@ def _values(wires: Sequence[Any]) -> Any:
 
 
 def _parameters(asked: Sequence[tuple[Any, int]]) -> Any:
-    """A Read request with both time stamps (Part 4, 5.11.2)."""
+    """A Read request with the time stamps of the sources (Part 4, 5.11.2)."""
     nodes = [ua.ReadValueId(NodeId=wire, AttributeId=attribute) for wire, attribute in asked]
-    return ua.ReadParameters(TimestampsToReturn=ua.TimestampsToReturn.Both, NodesToRead=nodes)
+    return ua.ReadParameters(TimestampsToReturn=ua.TimestampsToReturn.Source, NodesToRead=nodes)
 
 
 async def opened(address: Address) -> Link:
     """A session with the server. Raises ToolFault with what to do about it."""
     server = await discovered(address)
     endpoint = chosen(address, server)
-    client = Client(address.wire, timeout=TIMEOUT_S, watchdog_intervall=ALIVE_S)
+    client = Client(address.wire, timeout=ANSWER_S, watchdog_intervall=ALIVE_S)
     client.session_timeout = SESSION_MS
     client.name = client.description = "Oasis"
     client.application_uri, client.product_uri = keys.APPLICATION, keys.APPLICATION
@@ -148,8 +157,7 @@ async def opened(address: Address) -> Link:
     if address.user:
         client.set_user(address.user)
         client.set_password(_password(address))
-    with in_words(address):
-        await client.connect()
+    await _connect(client, address, endpoint)
     link = Link(address, client, endpoint)
     try:
         await link.learn()
@@ -157,6 +165,18 @@ async def opened(address: Address) -> Link:
         await link.close()
         raise
     return link
+
+
+async def _connect(client: Client, address: Address, endpoint: Endpoint) -> None:
+    """Open channel and session. A server that refuses the channel often says nothing, or what asyncua cannot read."""
+    try:
+        with in_words(address):
+            await client.connect()
+    except (Broken, AssertionError) as fault:  # asyncua 2.1 asserts on a ServiceFault in reply to OpenSecureChannel
+        if endpoint.policy == NONE:
+            raise
+        said = "most likely: it refused the encrypted channel without saying why"
+        raise Refused(trust.not_trusted_there(address, said), "BadSecurityChecksFailed") from fault
 
 
 async def _secure(client: Client, endpoint: Endpoint) -> None:

@@ -15,6 +15,7 @@ from oasis_opcua.variants import held, raw, stamp
 
 MOST_DESCRIBED = 200
 """Points of one read whose unit, range and type are asked for when they are not known yet."""
+_PLAIN = (bool, int, float)
 MOST_ELEMENTS = 100
 """Elements of an array that are shown when no range is asked for."""
 
@@ -41,7 +42,7 @@ async def _wires(link: Link, points: Sequence[tuple[Point, items.Item]]) -> tupl
     unknown: dict[int, str] = {}
     for place, (_, item) in enumerate(points):
         try:
-            wires.append(await link.wire(item.node))
+            wires.append(link.known(item.node) or await link.wire(item.node))
         except (Refused, Broken):
             raise
         except ToolFault as fault:
@@ -52,14 +53,18 @@ async def _wires(link: Link, points: Sequence[tuple[Point, items.Item]]) -> tupl
 
 def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About | None) -> list[Reading]:
     """The readings that one DataValue is: one, or one for each element of an array."""
-    if about and about.unit and not point.form.unit:
-        point = replace(point, form=replace(point.form, unit=about.unit))
     code = data.StatusCode.value if data.StatusCode is not None else 0
     status = GOOD if code == 0 else faults.status(status_name(code))
     variant = data.Value
     value = variant.Value if variant is not None else None
-    where = str(about) if about else ""
     at = stamp(data.SourceTimestamp or data.ServerTimestamp)
+    if about is None and isinstance(value, _PLAIN) and item.elements is None:
+        return [Reading(point, point.form.engineering(value), status, "", "", at)]
+    where = ""
+    if about:
+        where = str(about)
+        if about.unit and not point.form.unit:
+            point = replace(point, form=replace(point.form, unit=about.unit))
     if item.elements and not isinstance(value, list) and status == GOOD:
         return [Reading(point, None, "this value is no array; read it without [ ]", "", where, at)]
     if isinstance(value, list):
@@ -69,9 +74,8 @@ def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About
         status = "no value: the server gives null"
     inner = held(value, link.namespaces)
     engineering = point.form.engineering(inner) if inner is not None else None
-    wire_bytes = raw(variant) if about and variant is not None and value is not None else ""
-    more = _named(about, value)
-    return [Reading(point, engineering, status, wire_bytes, where, at, more)]
+    wire_bytes = raw(variant) if about and value is not None else ""
+    return [Reading(point, engineering, status, wire_bytes, where, at, _named(about, value))]
 
 
 def _elements(link: Link, item: items.Item, values: list[Any], whole: Reading) -> list[Reading]:

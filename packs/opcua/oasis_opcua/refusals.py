@@ -9,7 +9,10 @@ from oasis_opcua import faults, trust
 from oasis_opcua.address import Address
 from oasis_opcua.untyped import status_name, ua
 
-TIMEOUT_S = 5.0
+CONNECT_S = 5.0
+"""How long a server may take to let itself be discovered."""
+ANSWER_S = 20.0
+"""How long it may take to answer a request of a session: thousands of nodes are seconds on a small controller."""
 _DISTRUST = ("Certificate", "SecurityChecksFailed", "SecurityPolicyRejected")
 
 
@@ -45,7 +48,7 @@ def in_words(address: Address) -> Generator[None]:
             raise Broken(faults.lost(where)) from fault
         raise Refused(f"{where} refused the request: {faults.status(name)}.", name) from fault
     except TimeoutError as fault:
-        raise Broken(faults.silent(where, TIMEOUT_S)) from fault
+        raise Broken(faults.silent(where)) from fault
     except ConnectionRefusedError as fault:
         raise ToolFault(faults.unreachable(where)) from fault
     except (ConnectionError, EOFError) as fault:

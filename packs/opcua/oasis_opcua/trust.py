@@ -55,10 +55,10 @@ def check(address: Address, certificate: bytes) -> None:
 
 
 def not_trusted_there(address: Address, said: str) -> str:
-    """What to do where the server refuses Oasis' certificate."""
+    """What to do where the server refuses Oasis' certificate, or the channel made with it: `said` is how."""
     own = keys.own()
     return (
-        f"{address.host}:{address.port} does not trust Oasis ({said}). Its certificate is {own.certificate}, SHA-1 "
+        f"{address.host}:{address.port} does not trust Oasis ({said}). Oasis' certificate is {own.certificate}, SHA-1 "
         f"{fingerprint(own.certificate.read_bytes())}, application URI {own.uri}. The engineer adds that file to the "
         "server's trusted certificates (often pki/trusted/certs; most servers have put it among the rejected ones "
         "already, from where it is moved), then ask again. Nothing was read or written."

@@ -89,8 +89,9 @@ def stamp(at: datetime | None) -> str:
     """A time stamp in UTC, to the millisecond; empty where there is none."""
     if at is None:
         return ""
-    aware = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if at.tzinfo is not None and at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    return at.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def raw(variant: Any) -> str:

@@ -1,7 +1,7 @@
 """A writer with a site file for a server, as a session has it."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -38,8 +38,15 @@ TAGS = {
 @asynccontextmanager
 async def writer_for(url: str, folder: Path) -> AsyncGenerator[Writer]:
     """A writer for the tags above at `url`."""
+    async with site_writer(url, TAGS, folder) as writer:
+        yield writer
+
+
+@asynccontextmanager
+async def site_writer(url: str, tags: Mapping[str, Mapping[str, object]], folder: Path) -> AsyncGenerator[Writer]:
+    """A writer for a site file with these tags at `url`."""
     parts = ['[site]\nname = "test"', f"[endpoints.line]\nurl = {json.dumps(url)}"]
-    for name, keys in TAGS.items():
+    for name, keys in tags.items():
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
         parts.append("\n".join([f"[tags.{name}]", 'endpoint = "line"', *lines]))
     path = folder / "plant.toml"
