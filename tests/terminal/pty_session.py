@@ -91,6 +91,11 @@ class PtySession:
         """Everything from the first line on."""
         return "\n".join([*self.scrolled, self.shown])
 
+    @property
+    def end(self) -> str:
+        """As many of the last lines as the screen has rows, however far a menu has made it scroll meanwhile."""
+        return "\n".join(self.text.split("\n")[-self.screen.lines :])
+
     def send(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 

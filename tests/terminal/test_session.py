@@ -35,11 +35,11 @@ async def test_a_whole_session(project: Path, columns: int, snapshot: SnapshotAs
             await session.until("m · chat lane")
             session.send("what does @a.st do?\r")
             await session.until("turn 1")
-            assert steady(session.shown) == snapshot(name="an answer in markdown")
+            assert steady(session.end) == snapshot(name="an answer in markdown")
 
             session.send("set both to ten times that\r")
             await session.until("Edit a.st?", "yes, this once")
-            assert steady(session.shown) == snapshot(name="an edit is asked about")
+            assert steady(session.end) == snapshot(name="an edit is asked about")
             session.send("w")
             await session.until("Why not?")
             session.send("A has to stay\r")
@@ -48,7 +48,7 @@ async def test_a_whole_session(project: Path, columns: int, snapshot: SnapshotAs
             await session.until("+1 -1", "waiting for the model")
             session.send("and check it\r")
             await session.until("goes to the model at the next safe point")
-            assert steady(session.shown) == snapshot(name="a message is queued")
+            assert steady(session.end) == snapshot(name="a message is queued")
             held.set()
             await session.until("turn 2", "B is 20 now.")
             assert (project / "a.st").read_text() == "A := 1;\nB := 20;\n"
@@ -60,7 +60,7 @@ async def test_a_whole_session(project: Path, columns: int, snapshot: SnapshotAs
             session.resize(100, 30)
             session.send("/undo\r")
             await session.until("As before: a.st.")
-            assert steady(session.shown) == snapshot(name="interrupted, resized, undone")
+            assert steady(session.end) == snapshot(name="interrupted, resized, undone")
             assert (project / "a.st").read_text() == "A := 1;\nB := 2;\n"
             session.send("/quit\r")
             assert await session.ended() == 0
@@ -69,7 +69,7 @@ async def test_a_whole_session(project: Path, columns: int, snapshot: SnapshotAs
 
         async with terminal(project, "--server", server.url, "--resume", "last", columns=columns, rows=30) as session:
             await session.until("goes on after", "This goes on and", "m · chat lane")
-            assert steady(session.shown) == snapshot(name="resumed")
+            assert steady(session.end) == snapshot(name="resumed")
             session.send("and now?\r")
             await session.until("All as before.", "turn 4")
             session.send("\x04")

@@ -81,7 +81,7 @@ def layout(terminal: "Terminal") -> Layout:
                 _shown(question, lambda: terminal.desk.question is not None),
                 input_window,
                 search,
-                _shown(menu, lambda: editor.buffer.complete_state is not None),
+                _shown(menu, lambda: bool(_menu(terminal))),
                 Window(FormattedTextControl(status), height=1, dont_extend_height=True),
             ],
             align=VerticalAlign.TOP,
