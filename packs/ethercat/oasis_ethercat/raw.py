@@ -21,7 +21,7 @@ LISTEN_S = 0.12
 _SENT, _RECEIVED = 2, 8
 _ALL_PROTOCOLS = 0x0003
 _BUSY, _FAILED = 0x8000, 0x2800
-_LOST = (OSError, ValueError)
+_SII_LOOKS = 200
 
 
 class NoAnswer(Exception):
@@ -72,29 +72,33 @@ class RawBus:
 
     def exchange(self, command: Command, position: int, offset: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram and give its data and working counter as they come back. Raises NoAnswer, ToolFault."""
+        return self.exchange_all([(command, position, offset, data)])[0]
+
+    def exchange_all(self, datagrams: list[datagram.Datagram]) -> list[tuple[bytes, int]]:
+        """Send datagrams in one frame, again where it is lost: they must be such as may come twice."""
         for _ in range(TRIES):
             self._index = self._index + 1 & 0xFF
             self.sent += 1
             try:
-                self._socket.send(datagram.frame(command, self._index, position, offset, data))
+                self._socket.send(datagram.frame(self._index, datagrams))
             except OSError as fault:
                 raise interface.link_down(self.name) from fault
-            if answer := self._received():
-                return answer
+            if found := self._received():
+                return found
         raise NoAnswer
 
-    def _received(self) -> tuple[bytes, int] | None:
+    def _received(self) -> list[tuple[bytes, int]]:
         end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
             try:
                 received, address = self._socket.recvfrom(2048)
             except TimeoutError:
-                return None
+                return []
             except OSError as fault:
                 raise interface.link_down(self.name) from fault
             if address[2] != socket.PACKET_OUTGOING and datagram.is_ours(received, self._index):
-                return datagram.answer(received)
-        return None
+                return datagram.answers(received)
+        return []
 
     def count(self) -> int:
         """How many slaves count a broadcast read of the AL status; 0 where nothing answers."""
@@ -119,18 +123,24 @@ class RawBus:
             if self.read(position, Register.SII_CONFIG, 1)[0] & 1:
                 raise ToolFault(f"The SII of slave {position} is held by its own processor and cannot be read now.")
             self._free_sii.add(position)
+        at = 1 - position
+        look: list[datagram.Datagram] = [
+            (Command.APRD, at, Register.SII_CONTROL, bytes(2)),
+            (Command.APRD, at, Register.SII_DATA, bytes(8)),
+        ]
         request = struct.pack("<HI", 0x0100, word)
-        if self.exchange(Command.APWR, 1 - position, Register.SII_CONTROL, request)[1] != 1:
-            raise NoAnswer
-        for _ in range(100):
-            status = int.from_bytes(self.read(position, Register.SII_CONTROL, 2), "little")
+        found = self.exchange_all([(Command.APWR, at, Register.SII_CONTROL, request), *look])
+        for _ in range(_SII_LOOKS):
+            (control, counter), (data, _) = found[-2:]
+            if counter != 1:
+                raise NoAnswer
+            status = int.from_bytes(control, "little")
+            if status & _FAILED:
+                raise ToolFault(f"The SII of slave {position} cannot be read: its interface reports 0x{status:04X}.")
             if not status & _BUSY:
-                break
-        else:
-            raise ToolFault(f"The SII of slave {position} stays busy.")
-        if status & _FAILED:
-            raise ToolFault(f"The SII of slave {position} cannot be read: its interface reports 0x{status:04X}.")
-        return self.read(position, Register.SII_DATA, 8 if status & 0x40 else 4)
+                return data if status & 0x40 else data[:4]
+            found = self.exchange_all(look)
+        raise ToolFault(f"The SII of slave {position} stays busy.")
 
 
 def is_available() -> bool:

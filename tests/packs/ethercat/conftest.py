@@ -18,7 +18,7 @@ def module_segment() -> Iterator[RunningSegment]:
 @pytest.fixture(autouse=True)
 def listening_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Masters of these tests send every 5 ms."""
-    monkeypatch.setattr("oasis_ethercat.raw.LISTEN_S", 0.06)
+    monkeypatch.setattr("oasis_ethercat.raw.LISTEN_S", 0.04)
 
 
 @pytest.fixture

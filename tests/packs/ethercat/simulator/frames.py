@@ -2,7 +2,7 @@
 
 import struct
 
-from oasis_ethercat.datagram import answer, frame
+from oasis_ethercat.datagram import answers, frame
 from oasis_ethercat.esc import Command, Register, State
 from oasis_ethercat.simulator.devices import DEVICES
 from oasis_ethercat.simulator.segment import Segment
@@ -17,9 +17,9 @@ class Wire:
         self.segment = Segment(self.slaves)
 
     def send(self, command: Command, position: int, offset: int, data: bytes) -> tuple[bytes, int]:
-        received = self.segment.frame(frame(command, 1, position, offset, data))
+        received = self.segment.frame(frame(1, [(command, position, offset, data)]))
         assert received is not None
-        return answer(received)
+        return answers(received)[0]
 
     def read(self, position: int, address: int, length: int) -> bytes:
         data, counter = self.send(Command.APRD, 1 - position, address, bytes(length))
