@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oasis.cli.main import app
+from oasis.cli.plant.ancestors import is_session
 from oasis.lab.lab import Device
 from oasis.lab.site import sample
 
@@ -137,6 +138,43 @@ async def test_ctrl_c_at_the_question_sends_nothing(tmp_path: Path):
         assert code == 130
         assert "Traceback" not in out
         assert run.witness.writes == []
+
+
+async def test_a_session_s_command_writes_nothing_even_unattended(tmp_path: Path):
+    session = tmp_path / "bin" / "oasis"
+    session.parent.mkdir()
+    session.write_text(f"import subprocess, sys; sys.exit(subprocess.run([{COMMAND[0]!r}, *sys.argv[2:]]).returncode)")
+    async with lab(tmp_path) as (run, site):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(session), "run", *COMMAND[1:], "plant", "write", "pump_2_speed", "20", "--yes"),
+            *("--site", str(site)),
+            stderr=asyncio.subprocess.PIPE,
+            env={**ENVIRONMENT, "XDG_STATE_HOME": str(tmp_path)},
+        )
+        async with asyncio.timeout(30):
+            _, errors = await process.communicate()
+        assert process.returncode == 1
+        assert "was started by an Oasis session" in errors.decode()
+        assert run.witness.writes == []
+
+
+@pytest.mark.parametrize(
+    ("command", "is_one"),
+    [
+        (["/usr/bin/python3", "/home/x/.local/bin/oasis"], True),
+        (["/usr/bin/python3", "/home/x/.local/bin/oasis", "run", "do it"], True),
+        (["python", "-m", "oasis.cli.main", "run"], True),
+        (["oasis", "plant", "write"], False),
+        (["tmux", "new", "-s", "oasis"], False),
+        (["python3", "oasis.py", "plant"], False),
+        (["oasis", "lab"], False),
+        (["bash", "-c", "cat oasis.toml"], False),
+        (["vim", "/work/oasis/README.md"], False),
+        ([], False),
+    ],
+)
+def test_a_session_is_known_by_its_command_line(command: list[str], is_one: bool):
+    assert is_session(command) == is_one
 
 
 async def test_watching_draws_a_live_table_and_ctrl_c_leaves_the_terminal_as_it_was(tmp_path: Path):

@@ -41,9 +41,15 @@ async def writing(site_file: Path | None, command: str) -> "AsyncGenerator[Write
 
 
 def check_can_ask(yes: bool) -> None:
-    """Raises WriteRefused where nobody can be asked, before anything is planned."""
+    """Raises WriteRefused where nobody can be asked, or a model may be asking, before anything is planned."""
+    from oasis.cli.plant.ancestors import session_above
     from oasis.errors import WriteRefused
 
+    if above := session_above():
+        raise WriteRefused(
+            f"This command was started by an Oasis session ({above}). A session writes with its own tool, as its site "
+            "file allows, and not around it; nothing was sent. Run this in a terminal of your own."
+        )
     if not yes and not has_person():
         raise WriteRefused(
             "A write is approved by a person at the terminal, and standard input is none; nothing was sent. Run this "

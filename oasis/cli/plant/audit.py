@@ -100,8 +100,8 @@ def revert(
 async def _revert(token: str, site: SiteFile, yes: bool, as_json: bool) -> None:
     from oasis.cli.plant.approve import carried_out, check_can_ask, told, writing
 
+    check_can_ask(yes)
     async with writing(site, "revert") as writer:
-        check_can_ask(yes)
         plan = await writer.revert(token)
         code = told(plan, await carried_out(writer, plan, yes), as_json)
     raise typer.Exit(code)

@@ -51,8 +51,8 @@ async def _write(pairs: list[tuple[str, str]], site: SiteFile, yes: bool, hold_s
 
     from oasis.cli.plant.approve import carried_out, check_can_ask, told, writing
 
+    check_can_ask(yes)
     async with writing(site, "write") as writer:
-        check_can_ask(yes)
         for tag, value in pairs:
             plan = await writer.plan(tag, _value(writer.site, tag, value))
             if code := told(plan, await carried_out(writer, plan, yes), as_json):
