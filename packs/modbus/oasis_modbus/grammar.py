@@ -108,7 +108,7 @@ def elements_of(found: Place, form: Form) -> list[int]:
 
 def _address(text: str, words: list[str]) -> tuple[Place, list[str]]:
     first = words[0].lower()
-    if match := re.fullmatch(r"([0134])x?(\d{4,5})(?:-([0134])?x?(\d{4,5}))?", first):
+    if match := re.fullmatch(r"(?!0x)([0134])x?(\d{4,5})(?:-([0134])?x?(\d{4,5}))?", first):
         return _numbered(text, match), words[1:]
     if first not in _TABLE_WORDS:
         known = _near(first, _TABLE_WORDS)

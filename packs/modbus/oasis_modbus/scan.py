@@ -72,8 +72,10 @@ async def _within(reader: Reader, items: Sequence[str], budget: Budget) -> Scan:
 
 async def _identity(reader: Reader, budget: Budget) -> list[Found]:
     """What function 43 says, as one find; none where it has none. Raises LinkFault where it is silent to all."""
-    if not budget.spend(2):
+    if not budget.spend():
         return []
+    link = reader.unit.link
+    before = link.requests
     try:
         said = await identify.objects(reader.unit, identify.REGULAR) or await identify.objects(reader.unit)
     except Refused as refused:
@@ -81,6 +83,8 @@ async def _identity(reader: Reader, budget: Budget) -> list[Found]:
     except LinkFault:
         await _is_there(reader, budget)
         return []
+    finally:
+        budget.spent += max(0, link.requests - before - 1)
     fields = {identify.NAMES.get(n, f"object {n}"): spelled(text) for n, text in sorted(said.items()) if text}
     return [Found("identity", "function 43", fields)] if fields else []
 

@@ -2,13 +2,13 @@
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from oasis.plant.driver import Budget, Found, Scan
 from oasis_modbus import faults, identify
 from oasis_modbus.endpoint import Endpoint
-from oasis_modbus.faults import Broken, Garbled, Silent, Strange
+from oasis_modbus.faults import Broken, Garbled, Silent, Strange, Unreachable
 from oasis_modbus.link import Link
 from oasis_modbus.units import Refused, Unit
 
@@ -39,6 +39,7 @@ class _Seen:
     took_s: dict[int, float] = field(default_factory=dict[int, float])
     values: dict[int, bytes] = field(default_factory=dict[int, bytes])
     notes: list[str] = field(default_factory=list[str])
+    asked: set[int] = field(default_factory=set[int])
     asked_at: dict[int, float] = field(default_factory=dict[int, float])
     waits_s: list[float] = field(default_factory=list[float])
     nobody: bytes = b""
@@ -61,31 +62,46 @@ async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
     """Ask every unit for holding register 0, once. Raises ToolFault where the gateway cannot be reached."""
     units = order(endpoint)
     seen = _Seen()
-    asked: list[int] = []
-    for n, unit in enumerate(units):
-        if not budget.spend():
-            break
-        asked.append(unit)
-        await _probe(link, endpoint, unit, _patience_s(seen, budget, len(units) - n, endpoint), seen)
-        _note_late(link, seen)
-        if _answers_all(seen, asked):
-            break
+    ended = await _ask_all(link, endpoint, units, budget, seen)
+    asked = [unit for unit in units if unit in seen.asked]
     everyone = _answers_all(seen, asked)
-    for n, unit in enumerate(lost := list(dict.fromkeys(seen.again))):
-        if unit not in seen.answers and budget.spend():
-            await _probe(link, endpoint, unit, _patience_s(seen, budget, len(lost) - n, endpoint), seen)
+    if not ended:
+        await _ask_all(link, endpoint, list(dict.fromkeys(seen.again)), budget, seen)
     _leave_out_nobody(seen, everyone)
     found = {unit: await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)}
-    if not everyone:
+    if not everyone and not ended:
         await _late(link, endpoint, seen, budget)
         _leave_out_nobody(seen, everyone)
     found |= {unit: await _found(link, endpoint, unit, seen, budget) for unit in seen.answers if unit not in found}
     shown = [found[unit] for unit in sorted(found) if unit in seen.answers]
-    left = [unit for unit in units if unit not in asked]
+    left = [unit for unit in units if unit not in seen.asked]
     stopped = ""
     if left and not everyone:
-        stopped = f"{budget.stopped}; {len(asked)} of {len(units)} units were asked, not: {_ranges(left)}"
+        stopped = f"{ended or budget.stopped}; {len(asked)} of {len(units)} units were asked, not: {_ranges(left)}"
     return Scan(tuple(shown[:1] if everyone else shown), tuple(_notes(endpoint, seen, asked, everyone)), stopped)
+
+
+async def _ask_all(link: Link, endpoint: Endpoint, units: Sequence[int], budget: Budget, seen: _Seen) -> str:
+    """Ask these units, those that have answered left out, until the budget ends or the device answers for any unit.
+
+    Gives why the gateway can no longer be reached, empty where it can. Raises ToolFault where it never could.
+    """
+    for n, unit in enumerate(units):
+        if unit in seen.answers:
+            continue
+        if not budget.spend():
+            break
+        try:
+            await _probe(link, endpoint, unit, _patience_s(seen, budget, len(units) - n, endpoint), seen)
+        except Unreachable as fault:
+            if not seen.answers:
+                raise
+            return str(fault)
+        seen.asked.add(unit)
+        _note_late(link, seen)
+        if _answers_all(seen, seen.asked):
+            break
+    return ""
 
 
 def order(endpoint: Endpoint) -> list[int]:
@@ -123,8 +139,8 @@ async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, se
             seen.notes.append(f"While unit {unit} was asked, unit {fault.unit} answered: check both alone.")
         return
     except (Broken, Garbled) as fault:
+        seen.again += [unit] if seen.pending else []
         seen.lose()
-        seen.again.append(unit)
         seen.notes.append(f"While unit {unit} was asked: {fault}")
         return
     seen.pending.clear()
@@ -159,7 +175,7 @@ async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> 
     link.late.clear()
 
 
-def _answers_all(seen: _Seen, asked: Sequence[int]) -> bool:
+def _answers_all(seen: _Seen, asked: Collection[int]) -> bool:
     """Whether the device takes any unit for itself: all asked so far answered alike, unlikely ones among them."""
     if not set(_UNLIKELY) <= set(asked):
         return False

@@ -36,6 +36,7 @@ class StreamLink(Link):
         received = bytearray()
         self.requests += 1
         try:
+            await self._settle(reader)
             writer.write(frame)
             async with asyncio.timeout(timeout_s):
                 return await self._reply(reader, frame, received)
@@ -72,6 +73,9 @@ class StreamLink(Link):
         except OSError as fault:
             raise faults.unreachable(self.endpoint, (fault.strerror or str(fault))[:80]) from fault
         return self._reader, self._writer
+
+    async def _settle(self, reader: asyncio.StreamReader) -> None:
+        """What is done before a request is sent."""
 
     def _unit(self, frame: bytes) -> int:
         raise NotImplementedError
@@ -134,6 +138,14 @@ class RtuStreamLink(StreamLink):
 
     def _may_stay(self, frame: bytes) -> bool:
         return False
+
+    async def _settle(self, reader: asyncio.StreamReader) -> None:
+        """Leave out what came since the last reply: nobody asked for it. The first look lets what has arrived in."""
+        for _ in range(2):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    while await reader.read(256):
+                        pass
 
     async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
         while (length := rtu_length(received)) is None or len(received) < length:

@@ -72,8 +72,8 @@ COMMON = Model(
 def load(path: Path) -> Model:
     """The model in a SunSpec JSON file. Raises ToolFault for what is none."""
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
-            raise ToolFault(f"{path} is no file of a SunSpec model (JSON, of a few hundred kB at most).")
+        if not path.is_file() or not 0 < path.stat().st_size <= _MOST_BYTES:
+            raise ToolFault(f"{path} is no SunSpec model in JSON: it is not there, is empty, or is over 4 MB.")
         return parsed(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         raise ToolFault(

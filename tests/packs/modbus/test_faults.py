@@ -1,5 +1,6 @@
 """What goes wrong on the wire, and in which words it is told."""
 
+import asyncio
 import struct
 
 import pytest
@@ -78,8 +79,6 @@ async def test_a_connection_closed_in_mid_reply_is_told_with_its_bytes():
 
     def answer(request: bytes) -> bytes:
         return registers(request, {0: 5})[:9]
-
-    import asyncio
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(await reader.read(260)))
@@ -191,6 +190,26 @@ async def test_what_was_read_before_a_fault_of_the_wire_is_kept_and_the_rest_say
 async def test_serial_frames_over_tcp_are_checked(reply: bytes, words: str):
     async with raw_device(lambda _: reply, "modbus+rtutcp") as raw:
         assert words in await fault_of(f"{raw.url}/1")
+
+
+async def test_a_serial_frame_that_nobody_asked_for_is_not_taken_for_the_next_reply():
+    replies = iter([b"\x01\x03\x02\x00\x05\x78\x47", b"\x01\x03\x02\x00\x06\x38\x46"])
+    writers: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        while await reader.read(260):
+            writer.write(next(replies))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, driver(f"modbus+rtutcp://127.0.0.1:{server.sockets[0].getsockname()[1]}/1") as one:
+        await one.read([one.point("holding 0")])
+        writers[0].write(b"\x01\x03\x02\x00\x05\x78\x47")
+        await writers[0].drain()
+        await asyncio.sleep(0)
+        (reading,) = await one.read([one.point("holding 0 uint16")])
+    assert reading.value == 6
 
 
 async def test_serial_frames_over_tcp_after_silence_begin_on_a_new_connection():

@@ -65,6 +65,7 @@ def test_a_text_means_a_canonical_point(text: str, point: Point):
         ("coil 5 float32", "Coils are bits: they have no type float32"),
         ("40000", "is no document number: those count from 1"),
         ("20001", "names no table"),
+        ("0x0010", "names no table"),
     ],
 )
 def test_a_text_without_meaning_is_refused_with_the_right_form(text: str, words: str):

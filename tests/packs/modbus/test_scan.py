@@ -115,6 +115,24 @@ async def test_units_whose_answers_were_lost_with_the_connection_are_asked_again
     assert done.notes[0].startswith("While unit 12 was asked: ")
 
 
+async def test_a_gateway_that_goes_away_leaves_what_was_found_and_says_so():
+    server: asyncio.Server | None = None
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while (request := await reader.read(260)) and request[6] != 3:
+            writer.write(gateway(1)(request))
+        assert server
+        server.close()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    done = await scan(f"modbus://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    await server.wait_closed()
+    assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1"]
+    assert done.stopped.startswith("No connection to 127.0.0.1:")
+    assert "; 4 of 248 units were asked, not: 4-" in done.stopped
+
+
 async def test_one_slow_unit_does_not_make_the_scan_slow():
     seen = scan_units._Seen(waits_s=[0.001, 0.4, 0.002])
     assert seen.usual_s == 0.002
