@@ -25,6 +25,7 @@ from oasis.core.events import (
     TurnStarted,
 )
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
+from oasis.core.prefix import Prefix
 from oasis.core.transcript import Request
 from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerRefused, ServerUnreachable
 from oasis.models.base import Model, Reply, Sampling
@@ -69,6 +70,7 @@ class Agent:
     """A model, a session and tools, driven turn by turn; everything that happens is told to `emit`.
 
     `queued` is asked at each safe point within a turn for what the person wrote meanwhile; it is appended there.
+    `next_head` is asked at a compaction for the head of the new epoch; None: it stays.
     """
 
     def __init__(
@@ -92,11 +94,20 @@ class Agent:
         self._sampling = sampling or Sampling()
         self._news = news
         self.queued: Callable[[], Sequence[User]] = tuple
+        self.next_head: Callable[[], Prefix | None] = lambda: None
         self._watch = Watch(is_first=session.steps > 0)
         self._sleep = sleep
         self._patience = _Patience()
         self._streamed = ""
-        self._compactor = Compactor(model, session, self._ask_summary, emit, at=compact_at, sampling=self._sampling)
+        self._compactor = Compactor(
+            model,
+            session,
+            self._ask_summary,
+            emit,
+            at=compact_at,
+            sampling=self._sampling,
+            next_head=lambda: self.next_head(),
+        )
 
     async def compact(self) -> bool:
         """Compact now, between two turns; False where there is nothing to leave out.

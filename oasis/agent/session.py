@@ -127,12 +127,18 @@ class Session:
         self._written_chunks = len(request.chunks)
         return request
 
-    async def next_epoch(self, reason: str, seed: Sequence[Item], asked: Sequence[Item]) -> None:
+    async def next_epoch(
+        self, reason: str, seed: Sequence[Item], asked: Sequence[Item], prefix: Prefix | None = None
+    ) -> None:
         """Go on in a new epoch that begins with `seed`; `asked`: what was said to make its summary.
+
+        `prefix`: another head than so far, where tools changed.
 
         One record holds all of it: whatever happens, the file holds the old epoch or the new one whole.
         """
-        transcript = await self.transcript.next_epoch([records.sound_item(item) for item in seed])
+        transcript = await self.transcript.next_epoch([records.sound_item(item) for item in seed], prefix)
+        tools = [json.loads(tool.wire) for tool in transcript.prefix.tools]
+        self._about = {**self._about, "system": transcript.prefix.system, "tools": tools}
         record = {**self._about, "epoch": transcript.epoch, "reason": reason}
         said = [records.of_item(records.sound_item(item)) for item in asked]
         self._write({**record, "asked": said, "seed": records.of_epoch(transcript)})

@@ -32,6 +32,8 @@ COMMANDS = (
 )
 SERVER_FAILED = 6
 INTERRUPTED = 130
+_HIDDEN = ("screens",)
+"""Commands for whoever works on Oasis itself."""
 
 
 class _Lazy(TyperGroup):
@@ -41,7 +43,7 @@ class _Lazy(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in (*COMMANDS, *_HIDDEN):
             return None
         module = import_module(f"oasis.cli.{cmd_name}")
         app: typer.Typer | None = getattr(module, "app", None)

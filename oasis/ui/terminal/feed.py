@@ -279,10 +279,13 @@ class Feed:
             return
         text, self._thought = clean("".join(self._thought)).strip(), []
         self.live.tail = ""
-        if not text:
-            return
+        if text:
+            self.thought(text, self._clock() - self._thought_began_s)
+
+    def thought(self, text: str, seconds: float) -> None:
+        """Print reasoning, in full or folded to a line."""
         number = self.drawer.put("reasoning", text)
-        took = duration(max(1.0, self._clock() - self._thought_began_s))
+        took = duration(max(1.0, seconds))
         if self.shows_reasoning:
             self.say(words(text, "dim italic"))
         signs = self.brush.signs

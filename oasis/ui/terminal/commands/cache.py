@@ -6,7 +6,7 @@ from rich.text import Text
 
 from oasis.ui.terminal.commands.about import rows
 from oasis.ui.terminal.commands.base import Command
-from oasis.ui.terminal.paint import fitted, one_line
+from oasis.ui.terminal.paint import Brush, fitted, one_line
 
 if TYPE_CHECKING:
     from oasis.agent.filling import Filling
@@ -17,12 +17,12 @@ _COLOURS = ("cyan", "blue", "magenta", "green", "yellow", "red", "bright_blue", 
 
 
 async def _context(terminal: "Terminal", argument: str) -> None:
-    terminal.feed.say(*drawn(terminal, await terminal.conversation.filling()))
+    terminal.feed.say(*drawn(terminal.brush, await terminal.conversation.filling()))
 
 
-def drawn(terminal: "Terminal", filling: "Filling") -> list[Text]:
+def drawn(brush: Brush, filling: "Filling") -> list[Text]:
     """The bar, a line for each part, and how the numbers were got."""
-    signs, width = terminal.brush.signs, terminal.brush.width
+    signs, width = brush.signs, brush.width
     whole = filling.limit or filling.used or 1
     bar, legend = Text(), list[Text]()
     left = BAR_CELLS

@@ -1,0 +1,116 @@
+"""What is typed: history, pasted blocks, completion."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from oasis.ui.terminal.complete import Files, InputCompleter, fuzzy
+from oasis.ui.terminal.history import MAX_ENTRIES, InputHistory
+from oasis.ui.terminal.notify import notification
+from oasis.ui.terminal.paste import Pasted
+
+
+def test_history_is_kept_across_sessions_newest_first_for_its_owner_only(tmp_path: Path):
+    file = tmp_path / "state" / "history.jsonl"
+    first = InputHistory(file)
+    first.store_string("one\nof two lines")
+    first.store_string("two")
+    assert list(InputHistory(file).load_history_strings()) == ["two", "one\nof two lines"]
+    if os.name != "nt":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_history_is_cut_to_its_newest_entries(tmp_path: Path):
+    file = tmp_path / "history.jsonl"
+    file.write_text("".join(f'"{n}"\n' for n in range(2 * MAX_ENTRIES + 1)))
+    newest = next(iter(InputHistory(file).load_history_strings()))
+    assert newest == str(2 * MAX_ENTRIES)
+    assert len(file.read_text().splitlines()) == MAX_ENTRIES
+
+
+def test_a_damaged_history_is_read_as_far_as_it_goes(tmp_path: Path):
+    file = tmp_path / "history.jsonl"
+    file.write_bytes(b'"one"\n{"no": 1}\n"two\n\xff\n"three"\n')
+    assert list(InputHistory(file).load_history_strings()) == ["three", "one"]
+
+
+def test_a_history_that_cannot_be_written_is_no_reason_to_stop(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    history = InputHistory(tmp_path / "file" / "history.jsonl")
+    history.store_string("one")
+    assert list(history.load_history_strings()) == []
+
+
+def test_a_long_paste_is_folded_and_whole_when_it_is_sent():
+    pasted = Pasted()
+    block = "\r\n".join(f"line {n}" for n in range(42))
+    shown = pasted.take(block)
+    assert shown == "[pasted 42 lines #1]"
+    assert pasted.expanded(f"see {shown} and [pasted 9 lines #7]") == (
+        "see " + block.replace("\r\n", "\n") + " and [pasted 9 lines #7]"
+    )
+
+
+def test_a_short_paste_is_the_text_itself_without_control_characters():
+    assert Pasted().take("A\x1b[31m := 1;\rB") == "A[31m := 1;\nB"
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("main", ["src/main.st", "docs/domain.md"]),
+        ("srcst", ["src/main.st", "src/deep/other.st"]),
+        ("MAIN.S", ["src/main.st"]),
+        ("zz", []),
+    ],
+)
+def test_paths_are_found_by_their_letters_nearest_first(word: str, found: list[str]):
+    names = ["docs/domain.md", "src/deep/other.st", "src/main.st", "README.md"]
+    assert fuzzy(word, names) == found
+
+
+@pytest.fixture
+def completer(tmp_path: Path) -> InputCompleter:
+    (tmp_path / ".gitignore").write_text("build/\n")
+    for name in ("src/main.st", "build/main.o", "with blank.md"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    commands = {"model": "the model", "mcp": "servers"}
+    return InputCompleter(commands, lambda name: ["qwen", "smol"] if name == "model" else [], Files(tmp_path))
+
+
+def completed(completer: InputCompleter, text: str) -> list[tuple[str, int]]:
+    found = completer.get_completions(Document(text), CompleteEvent())
+    return [(completion.text, completion.start_position) for completion in found]
+
+
+def test_a_path_is_completed_without_what_git_ignores(completer: InputCompleter):
+    assert completed(completer, "look at @main") == [("@src/main.st", -5)]
+    assert completed(completer, "@blank") == [('@"with blank.md"', -6)]
+    assert completed(completer, "mail a@b") == []
+
+
+def test_commands_and_their_arguments_are_completed(completer: InputCompleter):
+    assert completed(completer, "/m") == [("/mcp", -2), ("/model", -2)]
+    assert completed(completer, "/model sm") == [("smol", -2)]
+    assert completed(completer, "/mcp x") == []
+    assert completed(completer, "not /m") == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "sequence"),
+    [
+        ({"TERM_PROGRAM": "iTerm.app"}, "\x1b]9;Oasis: turn 1\x07"),
+        ({"WT_SESSION": "x"}, "\x1b]9;Oasis: turn 1\x07"),
+        ({"TERM": "foot"}, "\x1b]777;notify;Oasis;turn 1\x07"),
+        ({"TERM": "xterm-kitty", "TMUX": "x"}, "\x1bPtmux;\x1b\x1b]9;Oasis: turn 1\x07\x1b\\"),
+        ({"TERM": "xterm-256color"}, "\x07"),
+    ],
+)
+def test_a_notification_is_what_the_terminal_understands(environment: dict[str, str], sequence: str):
+    assert notification("Oasis", "turn\x1b 1;", environment) == sequence
