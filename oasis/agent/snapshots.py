@@ -31,13 +31,18 @@ class State:
 
     @classmethod
     def of(cls, path: Path) -> "State":
-        """The file's state now. Raises OSError for one that is there and cannot be read."""
+        """The file's state now; of a large one its size and time of change. Raises OSError where it cannot be read."""
         try:
-            with path.open("rb") as file:
-                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-                return cls(hashlib.file_digest(file, "sha256").hexdigest(), mode)
-        except FileNotFoundError:
+            about = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
             return cls()
+        mode = stat.S_IMODE(about.st_mode)
+        if not stat.S_ISREG(about.st_mode):
+            return cls("no regular file", mode)
+        if about.st_size > MAX_FILE_BYTES:
+            return cls(f"{about.st_size} bytes, changed at {about.st_mtime_ns}", mode)
+        with path.open("rb") as file:
+            return cls(hashlib.file_digest(file, "sha256").hexdigest(), mode)
 
 
 @dataclass(slots=True)

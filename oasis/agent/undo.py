@@ -231,8 +231,8 @@ class Undo:
     def _note(self, command: str, held: _Held, changed: list[Path] | None) -> None:
         """Keep what a command changed of the files held, and name what else it changed."""
         journal = self._turn()
-        with suppress(OSError):
-            for path, (data, mode) in held.items():
+        for path, (data, mode) in held.items():
+            with suppress(OSError):
                 was = State() if data is None else State(_digest(data), mode)
                 now = State.of(path)
                 entry = journal.entries.get(path)
@@ -242,6 +242,7 @@ class Undo:
                     continue
                 journal.keep(path, data, mode)
                 journal.left(path, now)
+        with suppress(OSError):
             journal.ran(command, self._strays(changed or [], held.keys()), changed is None)
 
     def _strays(self, changed: Sequence[Path], held: Collection[Path]) -> list[str]:

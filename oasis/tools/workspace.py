@@ -97,10 +97,15 @@ class Workspace:
         return path
 
     def load(self, path: Path) -> bytes:
-        """The bytes of a file. Raises ToolFault over 64 MiB and when it cannot be read."""
+        """The bytes of a file. Raises ToolFault over 64 MiB, for a device or a pipe, and when it cannot be read."""
         try:
-            if (size := path.stat().st_size) > MAX_LOADED_BYTES:
-                raise ToolFault(f"{self.shown(path)} has {size:,} bytes; 64 MiB is the most that can be changed.")
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):
+                raise ToolFault(f"{self.shown(path)} is no file, or no longer one.")
+            if about.st_size > MAX_LOADED_BYTES:
+                raise ToolFault(
+                    f"{self.shown(path)} has {about.st_size:,} bytes; 64 MiB is the most that can be changed."
+                )
             return path.read_bytes()
         except OSError as fault:
             raise ToolFault(f"{self.shown(path)} cannot be read: {fault.strerror or fault}.") from fault

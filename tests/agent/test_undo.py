@@ -177,6 +177,18 @@ async def test_what_a_command_changed_is_put_back_where_it_was_read_and_named_wh
     assert "Changed meanwhile and not put back: made.st, unseen.st." in undone.notice.text
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in a folder")
+async def test_a_file_that_a_command_made_a_pipe_of_is_put_back_and_one_that_is_a_folder_is_left(bench: Bench):
+    for name in ("a.st", "b.st", "c.st"):
+        (bench.root / name).write_text("1\n")
+        await bench.call("read", path=name)
+    await bench.call("bash", command="rm a.st b.st; mkfifo a.st; mkdir b.st; echo 2 > c.st")
+    undone = bench.undo.undo()
+    assert sorted(undone.restored) == ["a.st", "c.st"]
+    assert [kept.name for kept in undone.kept] == ["b.st"]
+    assert bench.text("a.st") == bench.text("c.st") == "1\n" and (bench.root / "b.st").is_dir()
+
+
 async def test_a_turn_that_only_ran_a_command_says_that_it_is_not_undone(bench: Bench):
     (bench.root / "a.st").write_text("1\n")
     await edit(bench, "a.st", "1", "2")

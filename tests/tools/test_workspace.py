@@ -93,3 +93,12 @@ async def test_a_read_only_file_is_not_replaced(project: Project):
     path = project.put("a.st", "A\n")
     path.chmod(0o444)
     assert "read-only" in (await project.call("edit", path="a.st", old="A", new="B")).text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in a folder")
+async def test_a_file_that_became_a_pipe_is_news_and_holds_nobody_up(project: Project):
+    (project.root / "a.st").write_text("A")
+    await project.call("read", path="a.st")
+    (project.root / "a.st").unlink()
+    os.mkfifo(project.root / "a.st")
+    assert project.workspace.changed() == [project.root / "a.st"]
