@@ -219,7 +219,7 @@ class Undo:
         for path in reversed(self._known):
             try:
                 about = path.stat()
-                if about.st_size <= min(room, MAX_FILE_BYTES):
+                if stat.S_ISREG(about.st_mode) and about.st_size <= min(room, MAX_FILE_BYTES):
                     held[path] = (path.read_bytes(), about.st_mode & 0o7777)
                     room -= about.st_size
             except FileNotFoundError:
