@@ -1,4 +1,4 @@
-"""docs/plant.md and docs/lab.md show what the commands print: each is run against the lab, held still.
+"""README.md, docs/plant.md and docs/lab.md show what the commands print: each is run against the lab, held still.
 
 `pytest tests/cli/test_plant_docs.py --snapshot-update` writes anew what they show.
 """
@@ -15,13 +15,14 @@ from oasis.cli.plant import approve
 from tests.cli.plant_command import plant
 from tests.lab.threaded import Place, boiler
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^\$ (oasis plant .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 WITH_TABLES = ("scan", "read", "browse", "write", "audit", "check")
 VARIES = (
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME"),
     (r"\b[0-9a-f]{8}\b", "ID"),
     (r"\b\d+ ms\b", "MS"),
+    (r"\b\d+ requests\b", "REQUESTS"),
     (r"wire    00 [0-9a-f]{2} ", "wire    00 01 "),
     (r"[─\s]+", " "),
 )
@@ -68,10 +69,13 @@ def printed(command: str, lab: Place) -> str:
 
 @pytest.mark.usefixtures("at_a_terminal")
 @pytest.mark.parametrize(
-    ("name", "lab"), [("plant.md", {}), ("lab.md", {"faults": True})], indirect=["lab"], ids=["plant", "lab"]
+    ("name", "lab"),
+    [("README.md", {}), ("docs/plant.md", {}), ("docs/lab.md", {"faults": True})],
+    indirect=["lab"],
+    ids=["README", "plant", "lab"],
 )
 def test_the_document_shows_what_the_commands_print(name: str, lab: Place, request: pytest.FixtureRequest):
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     tokens: list[str] = []
 
     def anew(block: re.Match[str]) -> str:
@@ -84,6 +88,6 @@ def test_the_document_shows_what_the_commands_print(name: str, lab: Place, reque
 
     renewed = COMMAND.sub(anew, text)
     if request.config.getoption("update_snapshots", default=False):
-        (DOCS / name).write_text(renewed, encoding="utf-8")
+        (ROOT / name).write_text(renewed, encoding="utf-8")
     assert len(tokens) >= 1
     assert renewed == text

@@ -4,6 +4,7 @@ import asyncio
 import struct
 
 import pytest
+from oasis_modbus.simulator import bus
 from oasis_modbus.simulator.faults import FAULTS, GARBAGE, Faults, chosen
 from oasis_modbus.simulator.stations import Running, running
 
@@ -59,7 +60,8 @@ async def test_busy_is_every_second_request_and_executes_nothing(lab: Lab):
     assert len(run.witness.writes) == 2
 
 
-async def test_a_gateway_that_is_asked_too_fast_gives_up(lab: Lab):
+async def test_a_gateway_that_is_asked_too_fast_gives_up(lab: Lab, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bus, "GATEWAY_GAP_S", 5.0)
     run, line = lab
     run.faults.switch_on("gateway", 1)
     line.send(1, READ)
