@@ -1,7 +1,7 @@
 """What a server says about its nodes: data type, unit, range, access. Asked once for each node and kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from oasis.plant.driver import Budget
@@ -11,7 +11,8 @@ from oasis_opcua.untyped import ua
 from oasis_opcua.variants import BUILT_IN
 
 _ASKED = ("DataType", "ValueRank", "AccessLevel", "UserAccessLevel")
-_PROPERTIES = ("EngineeringUnits", "EURange", "EnumStrings")
+_PROPERTIES = ("EngineeringUnits", "EURange", "EnumStrings", "EnumValues")
+_INT32 = ua.NodeId(6)
 _READ, _WRITE, _HISTORY = 0x01, 0x02, 0x04
 BASE_DATA_TYPE, ENUMERATION = 24, 29
 
@@ -27,7 +28,7 @@ class About:
     unit: str = ""
     low: float | None = None
     high: float | None = None
-    names: tuple[str, ...] = ()
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
     is_readable: bool = True
     is_writable: bool = False
     has_history: bool = False
@@ -52,6 +53,7 @@ class Atlas:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._known: dict[Any, About] = {}
+        self._numbers: dict[Any, Mapping[int, str]] = {}
         self._types: dict[Any, tuple[str, str]] = {ua.NodeId(BASE_DATA_TYPE): ("BaseDataType", "")} | {
             ua.NodeId(number): (name, name) for number, name in BUILT_IN.items() if number < 22
         }
@@ -68,7 +70,9 @@ class Atlas:
         rows = [answers[n * len(_ASKED) : (n + 1) * len(_ASKED)] for n in range(complete)]
         variables = [(wire, row) for wire, row in zip(new, rows, strict=False) if value_of(row[0]) is not None]
         properties = await self._properties([wire for wire, _ in variables], budget)
-        await self._name_types([value_of(row[0]) for _, row in variables], budget)
+        types = [value_of(row[0]) for _, row in variables]
+        await self._name_types(types, budget)
+        await self._name_numbers(types, budget)
         for wire, row in variables:
             self._known[wire] = self._about(row, properties.get(wire, {}))
         return {wire: self._known[wire] for wire in wires if wire in self._known}
@@ -86,11 +90,23 @@ class Atlas:
             unit=_text(unit.DisplayName) if isinstance(unit, ua.EUInformation) else "",
             low=float(span.Low) if isinstance(span, ua.Range) else None,
             high=float(span.High) if isinstance(span, ua.Range) else None,
-            names=tuple(_text(entry) for entry in properties.get("EnumStrings") or ()),
+            names=_names(properties.get("EnumStrings")) or self._numbers.get(data_type, {}),
             is_readable=bool(granted & _READ),
             is_writable=bool(granted & _WRITE),
             has_history=bool(granted & _HISTORY),
         )
+
+    async def _name_numbers(self, data_types: Sequence[Any], budget: Budget | None) -> None:
+        """Learn what the numbers of enumerations stand for (Part 3, 8.40 and 8.51: EnumStrings or EnumValues)."""
+        new = [
+            kind
+            for kind in dict.fromkeys(data_types)
+            if kind not in self._numbers and self._types.get(kind, ("", ""))[1] == "Int32" and kind != _INT32
+        ]
+        properties = await self._properties(new, budget)
+        for kind in new:
+            held = properties.get(kind, {})
+            self._numbers[kind] = _names(held.get("EnumStrings") or held.get("EnumValues"))
 
     async def type_of(self, kind: Any) -> tuple[str, str]:
         """A data type's name, and the built-in type its values are sent as."""
@@ -172,3 +188,14 @@ def value_of(data: Any) -> Any:
 
 def _text(text: Any) -> str:
     return "".join(c for c in (text.Text or "") if c.isprintable())[:40]
+
+
+def _names(given: Any) -> Mapping[int, str]:
+    """Names by number, from a list of texts or of EnumValueType."""
+    names: dict[int, str] = {}
+    for place, entry in enumerate(given or ()):
+        if isinstance(entry, ua.LocalizedText):
+            names[place] = _text(entry)
+        elif hasattr(entry, "DisplayName"):
+            names[int(entry.Value)] = _text(entry.DisplayName)
+    return names

@@ -1,8 +1,9 @@
 """The OPC UA driver: one server, one session, opened when first used and again when it was lost."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Effect, Found, Scan, Sent
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from oasis_opcua.about import Atlas
     from oasis_opcua.link import Link
 
-_PAST = ("history", "events")
+_Answer = TypeVar("_Answer")
 
 
 class OpcUaDriver:
@@ -35,8 +36,7 @@ class OpcUaDriver:
         from oasis_opcua.endpoints import discovered  # noqa: PLC0415
 
         if items:
-            link, atlas = await self._session()
-            return await scan.below(link, atlas, items, budget)
+            return await self._again(lambda link, atlas: scan.below(link, atlas, items, budget))
         if not budget.spend():
             return Scan((), stopped=budget.stopped)
         server = await discovered(self._address)
@@ -53,13 +53,12 @@ class OpcUaDriver:
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         from oasis_opcua import reader  # noqa: PLC0415
 
-        link, atlas = await self._session()
         asked = [(point, items.parse(point.address)) for point in points]
         if all(item.verb == "value" for _, item in asked):
-            return await reader.read(link, atlas, asked)
+            return await self._again(lambda link, atlas: reader.read(link, atlas, asked))
         readings: list[Reading] = []
         for point, item in asked:
-            readings += await self._read_one(link, atlas, point, item)
+            readings += await self._again(partial(self._read_one, point=point, item=item))
         return readings
 
     async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
@@ -76,14 +75,13 @@ class OpcUaDriver:
     async def identity(self) -> str:
         from oasis_opcua.identity import said  # noqa: PLC0415
 
-        link, _ = await self._session()
-        return await said(link)
+        return await self._again(lambda link, _: said(link))
 
     async def encode(self, point: Point, value: Value) -> Frame:
         from oasis_opcua import writes  # noqa: PLC0415
 
-        link, atlas = await self._session()
-        return (await writes.encode(link, atlas, point, value)).frame
+        prepared = await self._again(lambda link, atlas: writes.encode(link, atlas, point, value))
+        return prepared.frame
 
     async def write(self, approved: ApprovedWrite) -> Sent:
         from oasis_opcua import writes  # noqa: PLC0415
@@ -125,6 +123,21 @@ class OpcUaDriver:
             raise
         except ToolFault as fault:
             return [Reading(point, None, str(fault))]
+
+    async def _again(self, ask: "Callable[[Link, Atlas], Awaitable[_Answer]]") -> _Answer:
+        """What `ask` gives; asked once more on a new connection where the old one turns out to be broken.
+
+        For questions only, never for what acts.
+        """
+        from oasis_opcua.refusals import Broken  # noqa: PLC0415
+
+        link, atlas = await self._session()
+        try:
+            return await ask(link, atlas)
+        except Broken:
+            if link.is_open:
+                raise
+        return await ask(*await self._session())
 
     async def _session(self) -> "tuple[Link, Atlas]":
         """The open session; a new one where there is none or it was lost."""

@@ -102,6 +102,6 @@ def _elements(link: Link, item: items.Item, values: list[Any], whole: Reading) -
 
 def _named(about: About | None, value: Any) -> tuple[str, ...]:
     """What a number stands for, where the node names its numbers."""
-    if about and about.names and isinstance(value, int) and 0 <= value < len(about.names):
-        return (f"stands for {spelled(about.names[value])}",)
+    if about and about.names and isinstance(value, int) and int(value) in about.names:
+        return (f"stands for {spelled(about.names[int(value)])}",)
     return ()

@@ -12,12 +12,14 @@ from oasis_opcua.about import Atlas
 from oasis_opcua.link import Link
 from oasis_opcua.past import event, event_filter
 from oasis_opcua.reader import of_value
-from oasis_opcua.refusals import in_words
+from oasis_opcua.refusals import Broken, in_words
 from oasis_opcua.untyped import status_name, ua
 
 QUEUE = 100
 """Changes that the server may keep for us between two reports, for each point."""
 MOST_WAITING = 10_000
+LOOK_S = 1.0
+"""How often a quiet watch looks whether the connection still stands."""
 
 
 async def changes(
@@ -37,17 +39,17 @@ async def changes(
             yield Reading(points[place][0], None, faults.status(status))
         while (left := ends - clock()) > 0 and len(refused) < len(points):
             try:
-                place, given = await asyncio.wait_for(waiting.get(), left)
+                place, given = await asyncio.wait_for(waiting.get(), min(left, LOOK_S))
             except TimeoutError:
-                break
+                if not link.is_open:
+                    raise Broken(faults.lost(link.where)) from None
+                continue
             point, item = points[place]
             if item.verb == "events":
                 yield event(link, replace(point, address=f"event of {item.node}"), given)
                 continue
             for reading in of_value(link, point, item, given, atlas.known(wires[place])):
                 yield reading
-        for place, status in subscription.ended:
-            yield Reading(points[place][0], None, status)
     finally:
         await subscription.delete()
 
@@ -55,11 +57,9 @@ async def changes(
 class _Subscription:
     """One subscription on the server, whose reports go into a queue."""
 
-    def __init__(self, link: Link, number: int, waiting: asyncio.Queue[tuple[int, Any]]) -> None:
+    def __init__(self, link: Link, number: int) -> None:
         self._link = link
         self._number = number
-        self._waiting = waiting
-        self.ended: list[tuple[int, str]] = []
 
     @classmethod
     async def made(cls, link: Link, interval_s: float, waiting: "asyncio.Queue[tuple[int, Any]]") -> "_Subscription":
@@ -77,7 +77,7 @@ class _Subscription:
                 _put(notification, waiting)
 
         made: Any = await link.ask(link.session.create_subscription(parameters, report))
-        return cls(link, made.SubscriptionId, waiting)
+        return cls(link, made.SubscriptionId)
 
     async def add(
         self, wires: Sequence[Any], points: Sequence[tuple[Point, items.Item]], interval_s: float

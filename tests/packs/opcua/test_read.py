@@ -82,3 +82,10 @@ async def test_a_method_is_read_as_its_signature(driver: OpcUaDriver):
 async def test_a_devices_text_is_a_value_like_any_other(driver: OpcUaDriver):
     (reading,) = await driver.read([driver.point(f"{LINE};s=Line1.Identification.DeviceText")])
     assert reading.value == HOSTILE
+
+
+async def test_a_number_that_stands_for_something_says_what(shared: Shared, driver: OpcUaDriver):
+    state, server_state = await driver.read([driver.point(f"{LINE};s=Line1.State"), driver.point("i=2259")])
+    assert state.more in (('stands for "Stopped"',), ('stands for "Starting"',), ('stands for "Running"',))
+    assert (server_state.value, server_state.more) == (0, ('stands for "Running"',))
+    assert server_state.where.startswith("ServerState")

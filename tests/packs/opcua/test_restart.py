@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from oasis_opcua.driver import OpcUaDriver
 
-from oasis.errors import ToolFault, WriteRefused
+from oasis.errors import WriteRefused
 from oasis.plant import render
 from oasis.plant.driver import Budget
 from tests.packs.opcua.lines import LINE, Shared, relay
@@ -22,11 +22,11 @@ async def test_an_item_means_the_same_node_after_a_restart_changed_the_order_of_
         driver = OpcUaDriver(f"opc.tcp://127.0.0.1:{port.here}/line")
         points = [driver.point(STATE), driver.point(SERVICE)]
         before = await driver.read(points)
-        assert [r.where.split(",")[0] for r in before] == ["Int32", "Int32"]
+        assert [r.where.split(",")[0] for r in before] == ["UInt32", "Int32"]
         assert before[1].value == 41
         port.port = changed.line.port
         port.cut()
-        after = await _read_again(driver, points)
+        after = await driver.read(points)
         await driver.close()
     assert after[1].value == 41
     assert after[0].value in (0, 1, 2)
@@ -38,10 +38,10 @@ async def test_a_plan_is_void_when_another_build_answers(shared: Shared, changed
         before = changed.line.witness.writes
         port.port = changed.line.port
         port.cut()
-        with pytest.raises((WriteRefused, ToolFault)) as refused:
+        with pytest.raises(WriteRefused) as refused:
             await writer.carry_out(plan.token, "a test")
     assert changed.line.witness.writes == before
-    assert "build 119" in str(refused.value) or "connection" in str(refused.value)
+    assert "build 119" in str(refused.value)
 
 
 async def test_the_address_given_is_used_where_the_server_calls_itself_otherwise(guarded: Shared):
@@ -53,13 +53,3 @@ async def test_the_address_given_is_used_where_the_server_calls_itself_otherwise
     assert f"endpoint {guarded.url}?security=Basic256Sha256: users UserName" in text
     assert "plc.inside.example" not in text.split("The server calls itself")[0]
     assert scan.stopped.startswith("no session could be opened: 127.0.0.1")
-
-
-async def _read_again(driver: OpcUaDriver, points):
-    """Read until the lost connection has been noticed and made anew."""
-    for _ in range(3):
-        try:
-            return await driver.read(points)
-        except ToolFault as fault:
-            assert "broke" in str(fault)
-    raise AssertionError("the driver does not connect anew")

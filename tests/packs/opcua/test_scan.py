@@ -99,7 +99,7 @@ async def test_a_scan_that_its_budget_ends_says_truncated_and_why(driver: OpcUaD
 
 
 async def test_a_leaf_says_that_nothing_lies_below(driver: OpcUaDriver):
-    scan = await driver.scan([f"{LINE};s=Line1.State"], Budget())
+    scan = await driver.scan([f"{LINE};s=Line1.Recipe.Name"], Budget())
     assert scan.found == ()
     assert scan.notes == ("nothing lies below; read it as an item for its value",)
 

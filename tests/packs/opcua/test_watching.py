@@ -6,7 +6,7 @@ import pytest
 from oasis_opcua.driver import OpcUaDriver
 
 from oasis.errors import ToolFault
-from tests.packs.opcua.lines import LINE, SPEED, Shared
+from tests.packs.opcua.lines import LINE, SPEED, Shared, relay
 
 
 async def test_changes_are_reported_as_they_happen_and_nothing_is_polled(shared: Shared, driver: OpcUaDriver):
@@ -57,3 +57,13 @@ async def test_history_cannot_be_watched(driver: OpcUaDriver):
     with pytest.raises(ToolFault, match="cannot be watched"):
         async for _ in driver.watch([driver.point(f"history {SPEED}")], 1.0, 0.1):
             pass
+
+
+async def test_a_connection_that_breaks_ends_the_watch_with_a_fault(shared: Shared):
+    async with relay(shared.line.port) as port:
+        driver = OpcUaDriver(f"opc.tcp://127.0.0.1:{port.here}/line")
+        watched = driver.watch([driver.point(f"{LINE};s=Line1.Recipe.Name")], 60.0, 0.1)
+        with pytest.raises(ToolFault, match="broke"):
+            async for _ in watched:
+                port.cut()
+        await driver.close()

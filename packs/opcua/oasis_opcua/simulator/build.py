@@ -69,12 +69,16 @@ class Builder:
             UserAccessLevel=ua.Byte(self._access(signal)),
             Historizing=signal.is_historised,
         )
-        kind_of = ua.ObjectIds.AnalogItemType if signal.unit else ua.ObjectIds.BaseDataVariableType
+        plain = ua.ObjectIds.MultiStateDiscreteType if signal.names else ua.ObjectIds.BaseDataVariableType
+        kind_of = ua.ObjectIds.AnalogItemType if signal.unit else plain
         above = self.folder(signal.namespace, parent)
         self._add(node, above, last, attributes, (ua.NodeClass.Variable, ua.ObjectIds.HasComponent, kind_of))
         self.nodes[signal.namespace, signal.name] = node
         if signal.unit:
             self._property(node, signal, "EngineeringUnits", _unit(signal.unit), ua.ObjectIds.EUInformation)
+        if signal.names:
+            texts = [ua.LocalizedText(name) for name in signal.names]
+            self._property(node, signal, "EnumStrings", texts, ua.ObjectIds.LocalizedText)
         if signal.low is not None and signal.high is not None:
             range_ = ua.Range(Low=ua.Double(signal.low), High=ua.Double(signal.high))
             self._property(node, signal, "EURange", range_, ua.ObjectIds.Range)
@@ -89,9 +93,9 @@ class Builder:
         node = self.node_id(signal.namespace, f"{signal.name}.{name}")
         attributes = ua.VariableAttributes(
             DisplayName=ua.LocalizedText(name),
-            Value=ua.Variant(value, ua.VariantType.ExtensionObject),
+            Value=ua.Variant(value) if isinstance(value, list) else ua.Variant(value, ua.VariantType.ExtensionObject),
             DataType=ua.NodeId(kind),
-            ValueRank=ua.Int32(-1),
+            ValueRank=ua.Int32(1 if isinstance(value, list) else -1),
             AccessLevel=ua.Byte(_READ),
             UserAccessLevel=ua.Byte(_READ),
         )
