@@ -12,13 +12,24 @@ from pathlib import Path
 from typing import Any, Literal, Self, cast
 
 from platformdirs import user_config_path, user_log_path
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from oasis.errors import ConfigError
 
 FILE_NAME = "oasis.toml"
 PROJECT_KEYS = frozenset({"packs", "files"})
 """What a project's file may set."""
+BUILT_IN_TOOLS = ("read", "write", "edit", "search", "bash", "skill")
+"""Every other tool's name has a `_` in it: a pack's, an MCP server's."""
 
 _VARIABLES = {
     "server": "OASIS_SERVER",
@@ -150,6 +161,16 @@ class Settings(BaseModel):
 
     _sources: dict[str, Source] = PrivateAttr(default_factory=dict[str, Source])
 
+    @field_validator("allow", "deny")
+    @classmethod
+    def _name_tools(cls, rules: list[str]) -> list[str]:
+        """A misspelt denial would deny nothing."""
+        for rule in rules:
+            name = rule.partition(":")[0]
+            if name not in BUILT_IN_TOOLS and "_" not in name:
+                raise ValueError(f"`{rule}` names no tool. {_meant(name, BUILT_IN_TOOLS)}")
+        return rules
+
     @property
     def api_key(self) -> str:
         """The key itself; kept out of repr, dumps and messages."""
@@ -267,7 +288,9 @@ def _unusable(error: ValidationError, given: Mapping[str, Any], place: str, name
         )
     name = ".".join([names.get(str(key), str(key)), *(str(step) for step in inner)])
     value = "" if key in _NEVER_SHOWN else f" ({_shown(given[str(key)])})"
-    return ConfigError(f"`{name}` in {place} cannot be used{value}: {first['msg'].removeprefix('Value error, ')}.")
+    return ConfigError(
+        f"`{name}` in {place} cannot be used{value}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
+    )
 
 
 def _meant(key: str, known: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from oasis import config
+from oasis.agent.assembly import toolbox
 from oasis.config import KEYS, Settings, Source, load
 from oasis.errors import ConfigError
 
@@ -159,6 +160,8 @@ def test_mcp_servers_and_hooks_are_tables(user: Path, project: Path) -> None:
         ('[[hooks]]\nevent = "turn"\ncommand = ["x"]', r"`hooks\.0\.event` in .* cannot be used: .*'turn_end'"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = "x; y"', r"`hooks\.0\.command` in .* cannot be used"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = []', r"`hooks\.0\.command` in .* cannot be used"),
+        ('deny = ["bsh:rm *"]', r"`deny` in .* cannot be used .*: `bsh:rm \*` names no tool\. Did you mean `bash`\?"),
+        ('allow = ["shell"]', r"`shell` names no tool\. There are: read, write, edit, search, bash, skill\."),
         ('mode = "yolo"', r"`mode` in .* cannot be used \('yolo'\): .*'read_only', 'ask' or 'accept_edits'"),
     ],
 )
@@ -184,3 +187,12 @@ def test_the_documentation_names_every_setting() -> None:
 def test_the_documentation_names_every_key_of_a_hook() -> None:
     text = (Path(__file__).parent.parent / "docs" / "hooks.md").read_text(encoding="utf-8")
     assert [key for key in config.Hook.model_fields if f"| `{key}` |" not in text] == []
+
+
+def test_rules_name_built_in_tools_and_those_with_an_underscore(user: Path, project: Path) -> None:
+    user.write_text('allow = ["historian_query", "edit"]\ndeny = ["plant_write", "bash:rm *"]')
+    assert load(project, {}).deny == ["plant_write", "bash:rm *"]
+
+
+def test_the_built_in_tools_are_those_that_there_are(project: Path) -> None:
+    assert tuple(spec.name for spec in toolbox(project).registry.specs) == config.BUILT_IN_TOOLS

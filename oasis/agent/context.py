@@ -11,6 +11,7 @@ from itertools import pairwise
 from oasis.agent import filling
 from oasis.agent.compaction_seed import carried, dropped, sizes
 from oasis.agent.filling import Filling, Tally
+from oasis.config import BUILT_IN_TOOLS
 from oasis.core.items import Assistant, Item, NewItem, Notice, ToolOutput, User
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
@@ -19,7 +20,6 @@ from oasis.core.usage import Usage
 from oasis.errors import OasisError
 from oasis.models.base import Model
 
-_BUILT_IN = frozenset({"read", "write", "edit", "search", "bash", "skill"})
 _OF_PACKS = "plant_"
 
 _Weights = Counter[tuple[str, str]]
@@ -88,7 +88,7 @@ def _is_summary(notice: Notice) -> bool:
 
 
 def _kind(tool: ToolSpec) -> str:
-    if tool.name in _BUILT_IN:
+    if tool.name in BUILT_IN_TOOLS:
         return filling.BUILT_IN
     return filling.PACKS if tool.name.startswith(_OF_PACKS) else filling.SERVERS
 
