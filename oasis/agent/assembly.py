@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction_policy import CompactAt
@@ -18,10 +19,12 @@ from oasis.agent.prompt import assemble
 from oasis.agent.session import Session
 from oasis.agent.sessions import find_session
 from oasis.agent.undo import Undo
+from oasis.config import Settings
 from oasis.core.events import Event
 from oasis.core.items import Notice
 from oasis.core.prefix import Prefix
 from oasis.core.rule import Rule
+from oasis.core.tool import Tool
 from oasis.errors import ConfigError, SessionFault
 from oasis.models.base import Model, Sampling
 from oasis.packs import chosen_packs, pack_skills, pack_words
@@ -33,10 +36,13 @@ from oasis.tools.registry import Registry
 from oasis.tools.skill import Skills
 from oasis.tools.workspace import Workspace
 
+if TYPE_CHECKING:
+    from oasis.tools.mcp.toolset import Mcp
+
 
 @dataclass(frozen=True)
 class Toolbox:
-    """The tools of a project and the skills they can load."""
+    """The tools of a project and the skills they can load; `registry` holds all but those of MCP servers."""
 
     registry: Registry
     skills: Skills
@@ -44,10 +50,21 @@ class Toolbox:
     plant: Plant | None = None
     rules: tuple[Rule, ...] = ()
     """What answers before the user's own rules: what the plant needs."""
+    mcp: "Mcp | None" = None
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Built-in tools, the plant's, then the servers', in the order of the head."""
+        return (*self.registry.tools, *(self.mcp.tools if self.mcp else ()))
 
     @property
     def prefix(self) -> Prefix:
-        return assemble(self.registry.specs)
+        return assemble([tool.spec for tool in self.tools])
+
+    def news(self) -> list[Notice]:
+        """What changed on disk and at the servers since the model was told."""
+        said = self.mcp.news() if self.mcp else None
+        return [*changes_notice(self.workspace), *([Notice(said)] if said else [])]
 
 
 def toolbox(project: Path, packs: Sequence[str] = (), site: Path | None = None) -> Toolbox:
@@ -66,6 +83,22 @@ def toolbox(project: Path, packs: Sequence[str] = (), site: Path | None = None) 
     plant = Plant(chosen, pack_words(chosen), site, audit_folder())
     registry = Registry((*builtin(workspace, skills, isolation), *plant.tools))
     return Toolbox(registry, skills, workspace, plant, (commands_ask(why_none), plant.unattended))
+
+
+@asynccontextmanager
+async def with_servers(box: Toolbox, settings: Settings, say: Callable[[str], None]) -> AsyncGenerator[Toolbox, None]:
+    """The toolbox with the MCP servers of the user's settings, which end with this. Those that are down are named."""
+    if not settings.mcp:
+        yield box
+        return
+    from oasis.tools.mcp.server import servers  # noqa: PLC0415
+    from oasis.tools.mcp.servers import connected  # noqa: PLC0415
+
+    taken = {tool.spec.name for tool in box.tools}
+    async with connected(servers(settings.mcp), spill_folder(), taken) as mcp:
+        for line in mcp.said:
+            say(line)
+        yield replace(box, mcp=mcp)
 
 
 @asynccontextmanager
@@ -123,6 +156,8 @@ def resume_session(name: str, project: Path, box: Toolbox, model: Model) -> tupl
     """The session `name` (an id, or `last` of this project) and what there is to say about it."""
     session, kept = Session.resume(find_session(name, project), model)
     said = [f"Session {session.id} goes on after {kept.steps} steps.", *kept.warnings]
+    if box.mcp:
+        box.mcp.keep(session.transcript.prefix.tools, {tool.spec.name for tool in box.registry.tools})
     if session.transcript.prefix.digest != box.prefix.digest:
         said.append("Its head is that of the day it began; tools or packs chosen since are not in it.")
     return session, said
@@ -147,9 +182,9 @@ def agent(
     """
     mine = permissions or Permissions()
     rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
-    registry = Registry(Undo(box.workspace, undo_folder() / session.id).watched(box.registry.tools))
-    calls = CallRunner(registry, rules, ask, emit, hooks)
-    return Agent(
+    undo = Undo(box.workspace, undo_folder() / session.id)
+    calls = CallRunner(Registry(undo.watched(box.tools)), rules, ask, emit, hooks)
+    loop = Agent(
         model,
         session,
         calls,
@@ -157,5 +192,15 @@ def agent(
         limits=limits,
         sampling=sampling,
         compact_at=compact_at,
-        news=lambda: changes_notice(box.workspace),
+        news=box.news,
     )
+
+    def next_head() -> Prefix | None:
+        if box.mcp is None:
+            return None
+        box.mcp.take_up()
+        calls.registry = Registry(undo.watched(box.tools))
+        return box.prefix
+
+    loop.next_head = next_head
+    return loop

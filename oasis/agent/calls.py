@@ -38,7 +38,7 @@ class CallRunner:
         emit: Callable[[Event], None],
         hooks: Hooks | None = None,
     ) -> None:
-        self._registry = registry
+        self.registry = registry
         self._rules = rules
         self._ask = ask
         self._emit = emit
@@ -66,7 +66,7 @@ class CallRunner:
         """The longest run of READ calls at the beginning, at least one call."""
         count = 0
         while count < len(calls):
-            found = self._registry.find(calls[count])
+            found = self.registry.find(calls[count])
             if not isinstance(found, tuple) or found[0].risk is not Risk.READ:
                 break
             count += 1
@@ -98,7 +98,7 @@ class CallRunner:
         return self._finish(call, outcome, run_ms)
 
     async def _check(self, call: ToolCall) -> _Checked | Outcome:
-        found = self._registry.find(call)
+        found = self.registry.find(call)
         if isinstance(found, Outcome):
             self._emit(CallStarted(call, Preview(call.name, "", call.arguments)))
             return found

@@ -14,6 +14,7 @@ from oasis.agent.compaction_seed import Bounds, Plan, plan, sizes
 from oasis.agent.session import Session
 from oasis.core.events import Compacted, Compacting, Event, Said, StepFinished, StepStarted
 from oasis.core.items import Assistant, Item, Notice, Status, Stop, ToolOutput
+from oasis.core.prefix import Prefix
 from oasis.core.transcript import Request
 from oasis.core.usage import Usage
 from oasis.errors import ContextFull, ServerFault
@@ -72,8 +73,9 @@ class Compactor:
         at: CompactAt | None = None,
         sampling: Sampling | None = None,
         restorer: "Restorer | None" = None,
+        next_head: Callable[[], Prefix | None] = lambda: None,
     ) -> None:
-        """`restorer`: for a model without a KV runtime, which restores by itself."""
+        """`restorer`: for a model without a KV runtime, which restores by itself. `next_head`: see Agent."""
         self._model = model
         self._session = session
         self._ask = ask
@@ -81,6 +83,7 @@ class Compactor:
         self._at = at or CompactAt()
         self._sampling = sampling or Sampling()
         self._restorer = restorer
+        self._next_head = next_head
         self._limit = model.context_tokens
         self._rates = Rates()
         self._steps = 0
@@ -152,7 +155,7 @@ class Compactor:
         summary = await self._summary(found)
         if not summary.text:
             summary = replace(summary, plan=self._planned(found, None) or found)
-        await self._session.next_epoch(reason, summary.plan.seed(summary.text), summary.said)
+        await self._session.next_epoch(reason, summary.plan.seed(summary.text), summary.said, self._next_head())
         self._paying = _Paying(reason, summary)
         self._steps = 0
         if not summary.text:

@@ -106,8 +106,11 @@ class Agent:
             emit,
             at=compact_at,
             sampling=self._sampling,
-            next_head=lambda: self.next_head(),
+            next_head=self._head,
         )
+
+    def _head(self) -> Prefix | None:
+        return self.next_head()
 
     async def compact(self) -> bool:
         """Compact now, between two turns; False where there is nothing to leave out.

@@ -155,7 +155,7 @@ def _check(order: Order, box: "Toolbox") -> None:
     """Find what was misspelt before anything is started."""
     from oasis.agent.sessions import find_session
 
-    tools = [tool.spec.name for tool in box.registry.tools]
+    tools = [tool.spec.name for tool in box.tools]
     for rule in order.settings.allow:
         if rule.partition(":")[0] not in tools:
             raise typer.BadParameter(f"--allow {rule!r} names no tool. There are: {', '.join(tools)}.")
@@ -164,7 +164,9 @@ def _check(order: Order, box: "Toolbox") -> None:
 
 
 async def _run(order: Order) -> "TurnFinished":
-    from oasis.agent.assembly import agent, at_plant, toolbox
+    from contextlib import AsyncExitStack
+
+    from oasis.agent.assembly import agent, at_plant, toolbox, with_servers
     from oasis.agent.gate import nobody_to_ask
     from oasis.agent.hooks import hooks_of
     from oasis.agent.loop import Limits
@@ -175,11 +177,18 @@ async def _run(order: Order) -> "TurnFinished":
     from oasis.ui.headless import screen
 
     settings = order.settings
-    box = toolbox(order.project, settings.packs, order.site)
-    _check(order, box)
     view = screen(order.as_json)
-    connection = await connect(settings, order.lane, lambda text: view.show(Said(text)), with_kv=True)
-    try:
+
+    def say(text: str) -> None:
+        view.show(Said(text))
+
+    async with AsyncExitStack() as stack:
+        stack.callback(view.close)
+        own = toolbox(order.project, settings.packs, order.site)
+        box = await stack.enter_async_context(with_servers(own, settings, say))
+        _check(order, box)
+        connection = await connect(settings, order.lane, say, with_kv=True)
+        stack.push_async_callback(connection.close)
         session, items = _session(order, box, connection.model, view)
         with session:
             loop = agent(
@@ -192,13 +201,10 @@ async def _run(order: Order) -> "TurnFinished":
                 limits=Limits(settings.max_steps, settings.max_minutes),
                 sampling=Sampling(temperature=settings.temperature),
                 compact_at=order.compact_at,
-                hooks=hooks_of(settings, order.project, lambda text: view.show(Said(text))),
+                hooks=hooks_of(settings, order.project, say),
             )
-            async with at_plant(box, session, lambda text: view.show(Said(text)), is_attended=False):
+            async with at_plant(box, session, say, is_attended=False):
                 return await loop.turn(items)
-    finally:
-        view.close()
-        await connection.close()
 
 
 def _session(order: Order, box: "Toolbox", model: "Model", view: "Screen") -> "tuple[Session, list[User | Notice]]":

@@ -174,14 +174,17 @@ class Transcript:
         branch._new_since_end = branch._new_tokens
         return branch
 
-    async def next_epoch(self, seed: Sequence[Item]) -> "Transcript":
-        """The transcript that goes on in place of this one: the same head, then `seed`.
+    async def next_epoch(self, seed: Sequence[Item], prefix: Prefix | None = None) -> "Transcript":
+        """The transcript that goes on in place of this one: the same head, or that of `prefix`, then `seed`.
 
-        What follows the last message of the model in `seed` is pending there. Each batch is encoded anew; messages of
-        the model keep their wire.
+        Another head is new. What follows the last message of the model in `seed` is pending there. Each batch is
+        encoded anew; messages of the model keep their wire.
         """
-        after = Transcript(self.prefix, self._encoder, self.epoch + 1)
-        after.seal(self._chunks[0] if self._chunks else await self._encoder.head(self.prefix))
+        head = prefix or self.prefix
+        is_same = head.digest == self.prefix.digest
+        after = Transcript(head, self._encoder, self.epoch + 1 if is_same else 0)
+        after.seal(self._chunks[0] if self._chunks and is_same else await self._encoder.head(head))
+        after.epoch = self.epoch + 1
         for item in seed:
             if isinstance(item, Assistant):
                 await after._encode()
