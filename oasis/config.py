@@ -288,9 +288,8 @@ def _unusable(error: ValidationError, given: Mapping[str, Any], place: str, name
         )
     name = ".".join([names.get(str(key), str(key)), *(str(step) for step in inner)])
     value = "" if key in _NEVER_SHOWN else f" ({_shown(given[str(key)])})"
-    return ConfigError(
-        f"`{name}` in {place} cannot be used{value}: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
-    )
+    said = first["msg"].removeprefix("Value error, ")
+    return ConfigError(f"`{name}` in {place} cannot be used{value}: {said}{'' if said[-1] in '.?' else '.'}")
 
 
 def _meant(key: str, known: Sequence[str]) -> str:

@@ -160,8 +160,8 @@ def test_mcp_servers_and_hooks_are_tables(user: Path, project: Path) -> None:
         ('[[hooks]]\nevent = "turn"\ncommand = ["x"]', r"`hooks\.0\.event` in .* cannot be used: .*'turn_end'"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = "x; y"', r"`hooks\.0\.command` in .* cannot be used"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = []', r"`hooks\.0\.command` in .* cannot be used"),
-        ('deny = ["bsh:rm *"]', r"`deny` in .* cannot be used .*: `bsh:rm \*` names no tool\. Did you mean `bash`\?"),
-        ('allow = ["shell"]', r"`shell` names no tool\. There are: read, write, edit, search, bash, skill\."),
+        ('deny = ["bsh:rm *"]', r"`deny` in .* cannot be used .*: `bsh:rm \*` names no tool\. Did you mean `bash`\?$"),
+        ('allow = ["zzz"]', r"`zzz` names no tool\. There are: read, write, edit, search, bash, skill\."),
         ('mode = "yolo"', r"`mode` in .* cannot be used \('yolo'\): .*'read_only', 'ask' or 'accept_edits'"),
     ],
 )
