@@ -52,9 +52,8 @@ async def run_shell(terminal: "Terminal", command: str) -> None:
     if not is_private:
         text = f"The engineer ran this in the project's folder:\n$ {command}\n{outcome.text}"
         terminal.conversation.attached.append(Notice(text))
-        terminal.live.attached.append(
-            f"output of {one_line(command, 40)} goes with your next message; /drop leaves it out"
-        )
+        said = f"output of {one_line(command, 30)} goes along; /drop leaves it out"
+        terminal.live.attached.append(said)
     terminal.redraw()
 
 

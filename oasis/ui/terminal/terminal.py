@@ -15,6 +15,7 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import ThreadedCompleter
 from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.output import ColorDepth
 from rich.text import Text
 
 from oasis.core.events import Event, Said, TurnFinished, TurnStarted
@@ -33,7 +34,7 @@ from oasis.ui.terminal.layout import STYLE, layout
 from oasis.ui.terminal.live import Live
 from oasis.ui.terminal.notify import LONG_S, notification
 from oasis.ui.terminal.output import Scrollback, shrink, terminal_output
-from oasis.ui.terminal.paint import Brush
+from oasis.ui.terminal.paint import Brush, has_colour
 from oasis.ui.terminal.permission import Desk
 from oasis.ui.terminal.status import Status
 
@@ -69,12 +70,14 @@ class Terminal:
             include_default_pygments_style=False,
             erase_when_done=True,
             min_redraw_interval=0.02,
+            color_depth=None if has_colour() else ColorDepth.DEPTH_1_BIT,
             before_render=shrink,
         )
         self.app.timeoutlen = 0.3
         self.app.ttimeoutlen = 0.05
         self.scrollback.app = self.app
         self._is_lent = False
+        self.turns = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_ready = asyncio.Event()
         self._has_work = asyncio.Event()
@@ -303,7 +306,9 @@ class Terminal:
             self._has_work.clear()
             while talk.queued and not talk.is_working:
                 try:
-                    if not await self._send():
+                    async with self.turns:
+                        is_sent = await self._send()
+                    if not is_sent:
                         self.take_back()
                         break
                 except OasisError as fault:
@@ -313,6 +318,8 @@ class Terminal:
     async def _send(self) -> bool:
         """One turn with what was typed; False where it could not be begun."""
         talk = self.conversation
+        if not talk.queued:
+            return True
         await talk.revive()
         if talk.connection is None:
             self.say("There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one.")

@@ -49,8 +49,11 @@ async def run_command(terminal: "Terminal", text: str) -> None:
         hint = f"Did you mean /{near[0]}?" if near else "/help lists the commands."
         terminal.say(f"There is no command /{name}. {hint}")
         return
-    if command.is_for_idle and terminal.conversation.is_working:
+    if not command.is_for_idle:
+        await command.run(terminal, argument.strip())
+    elif terminal.conversation.is_working:
         terminal.say(f"/{name} has to wait until the turn ends; Esc interrupts it.")
-        return
-    await command.run(terminal, argument.strip())
+    else:
+        async with terminal.turns:
+            await command.run(terminal, argument.strip())
     terminal.redraw()

@@ -15,7 +15,7 @@ def nothing(terminal: "Terminal") -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command. `is_for_idle`: it waits until no turn is at work. `run` may raise OasisError."""
+    """A command. `is_for_idle`: no turn is at work while it runs. `run` may raise OasisError."""
 
     name: str
     arguments: str
