@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from oasis.errors import ToolFault
 from oasis.plant.values import Value
 
+_MOST_FLOAT32 = 3.4e38
 ORDERS = ("ABCD", "CDAB", "BADC", "DCBA")
 """How four bytes A (most significant) to D lie in two registers; for eight bytes in the same sense."""
 
@@ -72,6 +73,18 @@ def decoded(words: Sequence[int], kind: str, order: str = "") -> Value | None:
         return standard[0]
     (number,) = struct.unpack(f">{TYPES[kind].code}", packed(standard))
     return number
+
+
+def told(value: Value, kind: str) -> Value:
+    """The raw value as it is told: a float32 in no more digits than it has (12.3, not 12.300000190734863)."""
+    if kind != "float32" or not isinstance(value, float) or not math.isfinite(value):
+        return value
+    data = struct.pack(">f", value)
+    for digits in (6, 7, 8):
+        short = float(f"{value:.{digits}g}")
+        if abs(short) < _MOST_FLOAT32 and struct.pack(">f", short) == data:
+            return short
+    return float(f"{value:.9g}") if abs(value) < _MOST_FLOAT32 else value
 
 
 def encoded(value: Value, kind: str, order: str, registers: int) -> list[int]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from oasis.plant.values import Form, spelled
-from oasis_modbus.codec import ORDERS, TYPES, decoded
+from oasis_modbus.codec import ORDERS, TYPES, decoded, told
 from oasis_modbus.guess import Guess, candidates, segments
 
 _SHOWN = 3
@@ -56,7 +56,7 @@ def _line(guess: Guess, others: Sequence[Guess]) -> str:
 
 def _spelled(words: Sequence[int], form: Form, order: str) -> str:
     value = decoded(words, form.type, order)
-    return spelled(None if value is None else form.engineering(value))
+    return spelled(None if value is None else form.engineering(told(value, form.type)))
 
 
 def _is_usual(words: Sequence[int], form: Form, order: str) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from oasis.plant.values import GOOD, Point, Reading
 from oasis_modbus import faults, grammar
 from oasis_modbus.blocks import Block, Known, Span, blocks
-from oasis_modbus.codec import decoded
+from oasis_modbus.codec import decoded, told
 from oasis_modbus.faults import LinkFault
 from oasis_modbus.grammar import Place
 from oasis_modbus.hints import number_hints, run_hints
@@ -199,4 +199,4 @@ def _typed(element: Element, words: Sequence[int], raw: str) -> Reading:
     if form.type == "bitmask":
         bits = ", ".join(str(n) for n in range(16) if words[0] >> n & 1)
         more = (*more, f"bits set: {bits or 'none'}")
-    return Reading(element.point, form.engineering(value), GOOD, raw, place, more=more)
+    return Reading(element.point, form.engineering(told(value, form.type)), GOOD, raw, place, more=more)

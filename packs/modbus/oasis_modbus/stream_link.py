@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import ssl
 
 from oasis.errors import ToolFault
@@ -33,10 +34,12 @@ class StreamLink(Link):
     async def _exchange(self, frame: bytes, timeout_s: float) -> Reply:
         """Any fault but a clean silence ends the connection, so that no reply can be taken for another's."""
         reader, writer = await self._connected()
+        await self._settle(reader)
+        if reader.at_eof() or reader.exception():
+            reader, writer = await self._connected()
         received = bytearray()
         self.requests += 1
         try:
-            await self._settle(reader)
             writer.write(frame)
             async with asyncio.timeout(timeout_s):
                 return await self._reply(reader, frame, received)
@@ -71,7 +74,7 @@ class StreamLink(Link):
         except TimeoutError as fault:
             raise faults.unreachable(self.endpoint, "no answer to the call") from fault
         except OSError as fault:
-            raise faults.unreachable(self.endpoint, (fault.strerror or str(fault))[:80]) from fault
+            raise faults.unreachable(self.endpoint, _said_by_the_system(fault)) from fault
         return self._reader, self._writer
 
     async def _settle(self, reader: asyncio.StreamReader) -> None:
@@ -142,7 +145,7 @@ class RtuStreamLink(StreamLink):
     async def _settle(self, reader: asyncio.StreamReader) -> None:
         """Leave out what came since the last reply: nobody asked for it. The first look lets what has arrived in."""
         for _ in range(2):
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(OSError):
                 async with asyncio.timeout(0):
                     while await reader.read(256):
                         pass
@@ -179,6 +182,13 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext:
                 "are PEM, the key is the certificate's own and has no password."
             ) from fault
     return context
+
+
+def _said_by_the_system(fault: OSError) -> str:
+    """Its own words for the number; asyncio's text repeats the address."""
+    if fault.errno and fault.errno > 0:
+        return os.strerror(fault.errno)
+    return (fault.strerror or str(fault))[:80]
 
 
 def _no_password() -> str:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from oasis.errors import ToolFault
 from oasis.plant.values import Form, Point, Reading, Value
-from oasis_modbus.codec import TYPES, decoded
+from oasis_modbus.codec import TYPES, decoded, told
 from oasis_modbus.sunspec import Placed
 from oasis_modbus.tables import TABLES
 
@@ -132,7 +132,9 @@ def _reading(field: Field, placed: Placed, words: Sequence[int], exponents: Mapp
         return Reading(point, None, f"type {field.kind} is not decoded", raw, where)
     value = decoded(part, kind, "ABCD")
     more = _symbols(field, value)
-    return Reading(point, None if value is None else form.engineering(value), raw=raw, where=where, more=more)
+    return Reading(
+        point, None if value is None else form.engineering(told(value, kind)), raw=raw, where=where, more=more
+    )
 
 
 def absent(field: Field, words: Sequence[int]) -> bool:

@@ -6,7 +6,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oasis_modbus.codec import ORDERS, TYPES, decoded, encoded, limits
+from oasis_modbus.codec import ORDERS, TYPES, decoded, encoded, limits, told
 
 from oasis.errors import ToolFault
 
@@ -50,6 +50,13 @@ def test_every_integer_comes_back_in_every_order(data: st.DataObject, kind: str,
 def test_every_float_comes_back_in_every_order(value: float, order: str):
     assert decoded(encoded(value, "float32", order, 2), "float32", order) == value
     assert decoded(encoded(value, "float64", order, 4), "float64", order) == value
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_a_float32_is_told_in_digits_that_mean_the_same(value: float):
+    short = told(value, "float32")
+    assert struct.pack(">f", short) == struct.pack(">f", value)
+    assert len(repr(short)) <= len(repr(value))
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8), st.sampled_from(ORDERS))

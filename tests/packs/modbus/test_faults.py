@@ -121,7 +121,7 @@ async def test_a_reply_with_fewer_registers_than_asked_is_not_used():
 
 async def test_nobody_listening_is_explained(unused_tcp_port: int):
     words = await fault_of(f"modbus://127.0.0.1:{unused_tcp_port}/1")
-    assert words.startswith(f"No connection to 127.0.0.1:{unused_tcp_port} (")
+    assert words.startswith(f"No connection to 127.0.0.1:{unused_tcp_port} (Connection refused): nothing listens there")
     assert "nothing was sent" in words
 
 

@@ -59,6 +59,12 @@ async def test_a_float_is_read_in_each_order(order: str):
     assert reading.value == 230.5
 
 
+async def test_a_float_is_told_in_no_more_digits_than_it_has():
+    async with pymodbus_device({0: list(struct.unpack(">2H", struct.pack(">f", 12.3)))}) as url:
+        (reading,) = await read(f"{url}/7", "holding 0 float32 ABCD")
+    assert reading.value == 12.3
+
+
 async def test_without_an_order_it_is_the_standards_and_the_others_are_shown_beside_it():
     async with pymodbus_device({0: FLOAT[::-1]}) as url:
         (reading,) = await read(f"{url}/7", "holding 0 float32")

@@ -184,5 +184,9 @@ def assert_read(point: Known, reading: Reading, words: dict[tuple[str, int], int
     assert reading.raw == " ".join(f"{w:04X}" for w in some)
     low_first = some[::-1] if form.order == "CDAB" else some
     code = {"uint16": "H", "int16": "h", "uint32": "I", "int32": "i", "float32": "f"}[form.type]
-    (raw,) = struct.unpack(f">{code}", struct.pack(f">{len(low_first)}H", *low_first))
+    served = struct.pack(f">{len(low_first)}H", *low_first)
+    if code == "f":
+        assert struct.pack(">f", reading.value) == served
+        return
+    (raw,) = struct.unpack(f">{code}", served)
     assert reading.value == pytest.approx(raw * form.scale + form.offset, rel=1e-9)
