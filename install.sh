@@ -18,7 +18,7 @@ Usage: install.sh [--from WHEEL|DIR|GIT-URL] [--extras a,b]   install or update 
        install.sh --help
 
 --from     default: the checkout this script is in, otherwise what was installed from last time
---extras   engine, modbus, opcua, ethercat, mcp, all; '' for none. Default: engine,modbus, or last time's
+--extras   engine, modbus, opcua, ethercat, mcp, all; '' for none. Default: all, or last time's
 PYTHON     names the Python to use (3.11 or later); otherwise it is searched on the PATH
 
 The installation is a virtual environment of its own and a link to it in ~/.local/bin. No question is asked.
@@ -137,7 +137,7 @@ set_up() {
 
 run_demo() {
     need_checkout demo
-    set_up engine,modbus
+    set_up engine,modbus,opcua,ethercat
     exec .venv/bin/oasis demo "$@"
 }
 
@@ -312,7 +312,7 @@ install_for_user() {
     fi
     resolve_source "$from"
     from=$source
-    if [ "$extras_given" = no ]; then extras=$(recorded extras) || extras=engine,modbus; fi
+    if [ "$extras_given" = no ]; then extras=$(recorded extras) || extras=all; fi
     case $extras in *[!a-z,]*) misused "--extras: $extras is not a list such as engine,modbus." ;; esac
 
     made=$(recorded made) || made=

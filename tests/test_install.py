@@ -144,7 +144,7 @@ def test_an_installation_says_what_it_made(machine: Machine) -> None:
     result = machine.run()
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("Installed: oasis 0.1.0\n")
-    for made in (machine.checkout, machine.home / ".local/share/oasis/venv", machine.link, "engine,modbus"):
+    for made in (machine.checkout, machine.home / ".local/share/oasis/venv", machine.link, "extras       all"):
         assert str(made) in result.stdout
     assert subprocess.check_output([machine.link], text=True) == "oasis 0.1.0\n"
 

@@ -135,8 +135,10 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _fail(text: str, code: int) -> None:
+    from oasis.ui.clean import clean
+
     with suppress(OSError):  # a terminal that has gone away
-        print(f"oasis: {text}", file=sys.stderr)
+        print(f"oasis: {clean(text)}", file=sys.stderr)
     sys.exit(code)
 
 
