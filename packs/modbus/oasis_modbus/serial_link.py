@@ -5,7 +5,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from oasis.errors import ToolFault
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
 from oasis_modbus.frames import Reply, parse_rtu, rtu_frame, rtu_length
@@ -102,8 +101,10 @@ class SerialLink(Link):
             try:
                 from serial import Serial  # noqa: PLC0415
             except ImportError as fault:
-                raise ToolFault(
-                    "Serial lines need pyserial, which is not installed here. Install it: pip install pyserial."
+                raise faults.Unreachable(
+                    "Serial lines need pyserial, which is not installed here; nothing was sent. Install it: pip install "
+                    "pyserial.",
+                    False,
                 ) from fault
             line = self.endpoint.line
             try:

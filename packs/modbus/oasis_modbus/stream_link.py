@@ -5,7 +5,6 @@ import contextlib
 import os
 import ssl
 
-from oasis.errors import ToolFault
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
 from oasis_modbus.frames import MBAP, MOST_PDU, Reply, parse_rtu, parse_tcp, rtu_frame, rtu_length
@@ -167,19 +166,21 @@ _OURS = "the device may ask for our certificate: give cert=FILE and key=FILE, an
 
 
 def _tls(endpoint: Endpoint) -> ssl.SSLContext:
-    """What to trust, and who we are. Raises ToolFault for files that cannot be used."""
+    """What to trust, and who we are. Raises Unreachable for files that cannot be used."""
     tls = endpoint.tls
     try:
         context = ssl.create_default_context(cafile=tls.ca or None)
     except (OSError, ssl.SSLError) as fault:
-        raise ToolFault(f"ca={tls.ca} is no file of trusted certificates (PEM): {fault.strerror or fault}.") from fault
+        words = f"ca={tls.ca} is no file of trusted certificates (PEM): {fault.strerror or fault}; nothing was sent."
+        raise faults.Unreachable(words, False) from fault
     if tls.cert:
         try:
             context.load_cert_chain(tls.cert, tls.key, password=_no_password)
         except (OSError, ssl.SSLError, ValueError) as fault:
-            raise ToolFault(
-                f"cert={tls.cert} and key={tls.key} cannot be used: {getattr(fault, 'strerror', None) or fault}. Both "
-                "are PEM, the key is the certificate's own and has no password."
+            raise faults.Unreachable(
+                f"cert={tls.cert} and key={tls.key} cannot be used: {getattr(fault, 'strerror', None) or fault}; nothing "
+                "was sent. Both are PEM, the key is the certificate's own and has no password.",
+                False,
             ) from fault
     return context
 

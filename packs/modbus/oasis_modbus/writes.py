@@ -79,6 +79,8 @@ def _outcome(pdu: bytes, unit: int, reply: Reply) -> Sent:
         said = f"Unit {unit} answered function {pdu[0]:02d} with {faults.exception(code)}."
         if code in _MAYBE_DONE:
             return Sent(Effect.UNKNOWN, f"{said} It may still be done, or have been done: read it back.", reply.wire)
+        if pdu[0] == 22 and code == 1:
+            said += " It has no mask write: a bit is written there with its whole register, as a tag of type uint16."
         return Sent(Effect.REJECTED, said, reply.wire)
     due = echo(pdu)
     if reply.pdu == due:

@@ -4,7 +4,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oasis_modbus.codec import ORDERS, TYPES, decoded, encoded, limits, told
 
@@ -40,18 +40,21 @@ def test_eight_bytes_in_each_order(order: str, words: list[int]):
     assert decoded(words, "uint64", order) == 0x0102030405060708
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.data(), st.sampled_from(INTEGERS), st.sampled_from(ORDERS))
 def test_every_integer_comes_back_in_every_order(data: st.DataObject, kind: str, order: str):
     value = data.draw(st.integers(*limits(kind)))
     assert decoded(encoded(value, kind, order, TYPES[kind].registers), kind, order) == value
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.sampled_from(ORDERS))
 def test_every_float_comes_back_in_every_order(value: float, order: str):
     assert decoded(encoded(value, "float32", order, 2), "float32", order) == value
     assert decoded(encoded(value, "float64", order, 4), "float64", order) == value
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_a_float32_is_told_in_digits_that_mean_the_same(value: float):
     short = told(value, "float32")
@@ -59,6 +62,7 @@ def test_a_float32_is_told_in_digits_that_mean_the_same(value: float):
     assert len(repr(short)) <= len(repr(value))
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8), st.sampled_from(ORDERS))
 def test_every_text_comes_back_but_for_blanks_at_its_end(text: str, order: str):
     assert decoded(encoded(text, "string", order, 16), "string", order) == text.rstrip(" ")

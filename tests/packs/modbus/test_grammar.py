@@ -1,7 +1,7 @@
 """What an item's text means."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oasis_modbus import grammar
 from oasis_modbus.codec import ORDERS, TYPES
@@ -84,6 +84,7 @@ forms = st.builds(
 )
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.sampled_from(["holding", "input"]), st.integers(0, 60_000), st.integers(0, 30), forms)
 def test_a_points_text_gives_the_same_point_again(table: str, first: int, values: int, form: Form):
     size = TYPES[form.type].registers if form.type else 1
@@ -95,6 +96,7 @@ def test_a_points_text_gives_the_same_point_again(table: str, first: int, values
     assert len(elements_of(made)) == max(values, 1)
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.text(max_size=40))
 def test_any_text_is_a_point_or_is_refused_in_words(text: str):
     try:
@@ -104,6 +106,7 @@ def test_any_text_is_a_point_or_is_refused_in_words(text: str):
     assert grammar.point(point.address).address == point.address
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.sampled_from("0134"), st.integers(1, 9_999))
 def test_a_document_number_of_five_digits_has_the_wire_address_one_below(digit: str, number: int):
     point = grammar.point(f"{digit}{number:04d}")

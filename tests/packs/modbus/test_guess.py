@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oasis_modbus.bench import score
 from oasis_modbus.guess import segments
@@ -44,6 +44,7 @@ def test_a_run_is_cut_into_the_values_it_holds(run: list[int], kinds: list[str])
     assert [f"{g.kind} {g.order}" if g.registers == 2 else g.kind for g in segments(run)] == kinds
 
 
+@settings(max_examples=80, deadline=None, database=None)
 @given(st.lists(st.integers(0, 0xFFFF), max_size=24))
 def test_every_register_of_any_run_is_in_exactly_one_guess(run: list[int]):
     at = 0

@@ -1,8 +1,14 @@
 """Writes: exactly the bytes that were shown, once; and what became of them in words that are true."""
 
+import asyncio
 import struct
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oasis_modbus.codec import ORDERS, limits
 from oasis_modbus.driver import ModbusDriver
 from oasis_modbus.frames import crc
 from pymodbus.constants import ExcCodes
@@ -11,7 +17,7 @@ from oasis.errors import ToolFault, WriteRefused
 from oasis.plant.driver import Effect
 from oasis.plant.plan import Frame
 from oasis.plant.values import Value
-from tests.packs.modbus.servers import approved, driver, mbap, pymodbus_device, raw_device
+from tests.packs.modbus.servers import approved, driver, mbap, pymodbus_device, raw_device, registers
 
 
 def echoed(request: bytes) -> bytes:
@@ -160,6 +166,19 @@ async def test_an_exception_is_told_and_the_write_is_not_repeated(code: ExcCodes
     assert words in sent.words
 
 
+async def test_a_device_without_mask_write_says_what_to_do_instead():
+    async with raw_device(lambda r: mbap(r, b"\x96\x01")) as raw, driver(f"{raw.url}/7") as one:
+        sent = await one.write(await approved(one, "holding 5 bit 3", True))
+    assert sent.effect is Effect.REJECTED
+    assert sent.words.endswith("with its whole register, as a tag of type uint16.")
+
+
+async def test_a_write_over_tls_with_a_file_that_is_no_certificate_was_not_sent(tmp_path: Path):
+    async with driver(f"modbus+tls://127.0.0.1:1/7?ca={tmp_path / 'none.pem'}") as one:
+        sent = await one.write(await approved(one, "coil 1", True))
+    assert sent.effect is Effect.NOT_SENT
+
+
 async def test_a_device_that_acknowledges_another_value_is_not_said_to_have_written_ours():
     async with raw_device(lambda r: mbap(r, r[7:10] + b"\x00\x32")) as raw, driver(f"{raw.url}/7") as one:
         sent = await one.write(await approved(one, "holding 1 uint16", 200))
@@ -202,3 +221,43 @@ async def test_a_reply_to_a_write_that_comes_late_is_not_taken_for_that_of_the_r
         sent = await one.write(await approved(one, "holding 1 uint16", 200))
         (back,) = await one.read([one.point("holding 1 uint16")])
     assert (sent.effect, back.value) == (Effect.UNKNOWN, 200)
+
+
+@settings(max_examples=25, deadline=None, database=None)
+@given(
+    st.sampled_from(["uint16", "int16", "uint32", "int32", "uint64", "int64", "bcd16", "bcd32"]),
+    st.sampled_from(ORDERS),
+    st.sampled_from([(1.0, 0.0), (0.1, 0.0), (0.5, -40.0), (10.0, 5.0)]),
+    st.data(),
+)
+def test_what_is_written_is_what_is_read_for_every_type_order_and_scale(
+    kind: str, order: str, form: tuple[float, float], data: st.DataObject
+):
+    scale, offset = form
+    low, high = limits(kind)
+    raw = data.draw(st.integers(max(low, -(10**9)), min(high, 10**9)))
+    value = raw if form == (1.0, 0.0) else float(f"{raw * scale + offset:.12g}")
+    item = f"holding 3 {kind} {order} x{scale!r} {offset:+}"
+
+    async def there_and_back() -> Value | None:
+        held: dict[int, int] = {}
+        async with raw_device(memory(held)) as raw_one, driver(f"{raw_one.url}/7") as one:
+            sent = await one.write(await approved(one, item, value))
+            assert sent.effect is Effect.WRITTEN
+            return (await one.read([one.point(item)]))[0].value
+
+    assert asyncio.run(there_and_back()) == value
+
+
+def memory(held: dict[int, int]) -> Callable[[bytes], bytes]:
+    """A device that keeps what is written to its registers."""
+
+    def answer(request: bytes) -> bytes:
+        first, second = struct.unpack(">HH", request[8:12])
+        if request[7] == 3:
+            return registers(request, held)
+        words = [second] if request[7] == 6 else struct.unpack(f">{second}H", request[13:])
+        held.update({first + n: word for n, word in enumerate(words)})
+        return echoed(request)
+
+    return answer
