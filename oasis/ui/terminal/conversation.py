@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from oasis.agent.undo import Undo
     from oasis.agent.undone import Undone
     from oasis.config import Settings
+    from oasis.core.prefix import Prefix
     from oasis.models.base import Model
     from oasis.models.connect import Connection
 
@@ -95,7 +96,7 @@ class Conversation:
         return self.connection.model
 
     def tool(self, name: str) -> Tool | None:
-        tools = self.equipment.tools if self.equipment else ()
+        tools = self.equipment.box.tools if self.equipment else ()
         return next((tool for tool in tools if tool.spec.name == name), None)
 
     async def load(self) -> None:
@@ -153,10 +154,10 @@ class Conversation:
         """Go on with a session. Raises SessionFault."""
         from oasis.agent.assembly import resume_session  # noqa: PLC0415
 
-        session, said = resume_session(name, self.project, self.equipped.whole_box, self.model)
+        session, said = resume_session(name, self.project, self.equipped.box, self.model)
         for line in said:
             self.say(line)
-        await self._take(session, [], is_resumed=True)
+        await self._take(session, [])
         return session
 
     async def begin(self) -> None:
@@ -166,11 +167,11 @@ class Conversation:
         await self.end_session()
         equipment = self.equipped
         if self._packs is not None:
-            box = toolbox(self.project, self._packs, self.start.site)
+            box = replace(toolbox(self.project, self._packs, self.start.site), mcp=equipment.box.mcp)
             settings = equipment.settings.model_copy(update={"packs": list(self._packs)})
             self.equipment, self._packs = replace(equipment, box=box, settings=settings), None
-        if equipment.mcp is not None:
-            equipment.mcp.take_up()
+        if equipment.box.mcp is not None:
+            equipment.box.mcp.take_up()
 
     async def end_session(self) -> None:
         """Leave the plant as it should be left, then close the session's file."""
@@ -234,7 +235,7 @@ class Conversation:
         from oasis.core.transcript import Transcript  # noqa: PLC0415
 
         model, session = self.model, self.session
-        transcript = session.transcript if session else Transcript(self.equipped.whole_box.prefix, model.encoder)
+        transcript = session.transcript if session else Transcript(self.equipped.box.prefix, model.encoder)
         return await fill(transcript, model, session.last_usage if session else None)
 
     def undo_turn(self) -> "Undone | None":
@@ -307,7 +308,7 @@ class Conversation:
             return
         self._opening = []
         seed = seed_for(session.transcript.items, self.model.context_tokens)
-        await session.change_model(self.model, self.equipped.whole_box.prefix, seed)
+        await session.change_model(self.model, self.equipped.box.prefix, seed)
         self._over(session)
 
     async def _warm(self, connection: "Connection") -> None:
@@ -315,7 +316,7 @@ class Conversation:
         from oasis.kv.chain import ids_of  # noqa: PLC0415
 
         with suppress(OasisError):
-            head = await connection.model.encoder.head(self.equipped.whole_box.prefix)
+            head = await connection.model.encoder.head(self.equipped.box.prefix)
             if connection.kv is not None:
                 await connection.kv.open_head(ids_of(head.wire))
 
@@ -341,12 +342,12 @@ class Conversation:
 
         if self._agent is not None:
             return self._agent
-        box, now = self.equipped.whole_box, datetime.now().astimezone()
+        box, now = self.equipped.box, datetime.now().astimezone()
         session = create_session(self.project, box, self.model, now)
         opening = first_items(self.project, box, now, self.equipped.settings.files)
-        return await self._take(session, opening, is_resumed=False)
+        return await self._take(session, opening)
 
-    async def _take(self, session: "Session", opening: Sequence[Notice], *, is_resumed: bool) -> "Agent":
+    async def _take(self, session: "Session", opening: Sequence[Notice]) -> "Agent":
         """Go over to this session, which begins with `opening`."""
         from oasis.agent.assembly import at_plant  # noqa: PLC0415
 
@@ -357,8 +358,6 @@ class Conversation:
         except OasisError:
             session.close()
             raise
-        if is_resumed:
-            self.equipped.keep(session.transcript.prefix)
         self.session, self._opening = session, list(opening)
         if box.plant and box.plant.safe_state and await self._agree("Shall it be left like this at the end"):
             box.plant.approve_safe()
@@ -375,22 +374,30 @@ class Conversation:
         from oasis.tools.registry import Registry  # noqa: PLC0415
 
         equipment, settings = self.equipped, self.equipped.settings
-        mine = equipment.permissions
-        self.undo = Undo(equipment.box.workspace, undo_folder() / session.id)
-        registry = Registry(self.undo.watched(equipment.tools))
-        rules = (mine.denies, reading_is_free, *equipment.box.rules, mine.allows)
-        self._agent = Agent(
+        box, mine = equipment.box, equipment.permissions
+        undo = self.undo = Undo(box.workspace, undo_folder() / session.id)
+        rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
+        calls = CallRunner(Registry(undo.watched(box.tools)), rules, self._ask, self._show, equipment.hooks)
+        agent = self._agent = Agent(
             self.model,
             session,
-            CallRunner(registry, rules, self._ask, self._show, equipment.hooks),
+            calls,
             self._show,
             limits=Limits(settings.max_steps, settings.max_minutes),
             sampling=Sampling(temperature=settings.temperature),
             compact_at=self._compact_at(),
-            news=equipment.news,
+            news=box.news,
         )
-        self._agent.queued = self.take_queued
-        return self._agent
+
+        def next_head() -> "Prefix | None":
+            if box.mcp is None:
+                return None
+            box.mcp.take_up()
+            calls.registry = Registry(undo.watched(box.tools))
+            return box.prefix
+
+        agent.queued, agent.next_head = self.take_queued, next_head
+        return agent
 
     def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
         """Patterns that would allow calls like this one for the session."""

@@ -46,7 +46,7 @@ async def _prefix(terminal: "Terminal", argument: str) -> None:
     from oasis.models.tokens import TokenModel  # noqa: PLC0415
 
     talk = terminal.conversation
-    prefix = talk.session.transcript.prefix if talk.session else talk.equipped.whole_box.prefix
+    prefix = talk.session.transcript.prefix if talk.session else talk.equipped.box.prefix
     model = talk.connection.model if talk.connection else None
     is_counted = isinstance(model, TokenModel)
     costs = await count(model, prefix, prefill=False) if isinstance(model, TokenModel) else estimate(prefix)

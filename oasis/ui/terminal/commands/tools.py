@@ -64,8 +64,8 @@ def _skill_names(terminal: "Terminal") -> Sequence[str]:
 
 
 async def _mcp(terminal: "Terminal", argument: str) -> None:
-    equipment = terminal.conversation.equipped
-    if equipment.mcp is None:
+    mcp = terminal.conversation.equipped.box.mcp
+    if mcp is None:
         terminal.say("No MCP server is set. A table [mcp.NAME] in your oasis.toml names one (docs/mcp.md).")
         return
     told = [
@@ -73,9 +73,9 @@ async def _mcp(terminal: "Terminal", argument: str) -> None:
             one.name,
             f"{'runs' if one.is_running else one.fault or 'is down'}; {one.place}; tools: {', '.join(one.tools)}",
         )
-        for one in equipment.mcp.standing()
+        for one in mcp.standing()
     ]
-    tools = [(tool.spec.name, one_line(tool.spec.description, 100)) for tool in equipment.mcp.tools]
+    tools = [(tool.spec.name, one_line(tool.spec.description, 100)) for tool in mcp.tools]
     terminal.feed.say(rows(told), rows(tools))
 
 
