@@ -127,7 +127,7 @@ async def _head(http: "httpx.AsyncClient", path: str) -> "httpx.Response":
         place = answer.headers.get("location", "")
         if not (300 <= answer.status_code < 400 and place.startswith("/") and not place.startswith("//")):
             break
-        answer = await http.head(place, headers=_PLAIN)
+        answer = await http.head(answer.url.join(place), headers=_PLAIN)
     return answer
 
 

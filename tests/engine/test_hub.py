@@ -58,7 +58,7 @@ class Hub:
         about = {"X-Linked-ETag": f'"{self.sha256}"', "X-Linked-Size": str(len(DATA)), "X-Repo-Commit": COMMIT}
         if self.statuses:
             self._write(writer, self.statuses.pop(0))
-        elif self.renamed and path.startswith("/owner/"):
+        elif self.renamed and "/owner/" in path:
             self._write(writer, "307 Temporary Redirect", Location=path.replace("/owner/", "/new/"))
         elif method == "HEAD":
             self._write(writer, "302 Found", Location="http://elsewhere.invalid/", **about)
@@ -184,8 +184,10 @@ async def test_a_file_without_a_checksum_is_not_fetched(serving, tmp_path: Path)
     assert [method for method, _ in served.seen] == ["HEAD"]
 
 
-async def test_a_renamed_repository_is_followed(serving, tmp_path: Path):
-    async with serving(renamed=True):
+@pytest.mark.parametrize("below", ["", "/mirror/hub"])
+async def test_a_renamed_repository_is_followed(serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str):
+    async with serving(renamed=True) as served:
+        monkeypatch.setenv("HF_ENDPOINT", f"{served.url}{below}")
         path = await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
     assert path.read_bytes() == DATA
 
