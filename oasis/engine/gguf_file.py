@@ -17,7 +17,7 @@ def check_model(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(8)
     except FileNotFoundError as error:
-        raise EngineFault(f"There is no model file {path}. `oasis models ls` lists those at hand.") from error
+        raise EngineFault(f"There is no model file {path}. `oasis models list` lists those at hand.") from error
     except OSError as error:
         raise EngineFault(f"The model file {path} cannot be read: {error.strerror}.") from error
     if head[:4] != MAGIC:
