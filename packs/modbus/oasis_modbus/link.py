@@ -22,6 +22,7 @@ class Link(ABC):
     def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:
         self.endpoint = endpoint
         self.users = 0
+        self.is_scanning = False
         self.requests = 0
         self.gate = gate
         self._transaction = 0

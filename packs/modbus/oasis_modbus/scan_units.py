@@ -60,6 +60,14 @@ class _Seen:
 
 async def scan_units(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
     """Ask every unit for holding register 0, once. Raises ToolFault where the gateway cannot be reached."""
+    link.is_scanning = True
+    try:
+        return await _scanned(link, endpoint, budget)
+    finally:
+        link.is_scanning = False
+
+
+async def _scanned(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
     units = order(endpoint)
     seen = _Seen()
     ended = await _ask_all(link, endpoint, units, budget, seen)

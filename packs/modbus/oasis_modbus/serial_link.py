@@ -102,8 +102,8 @@ class SerialLink(Link):
                 from serial import Serial  # noqa: PLC0415
             except ImportError as fault:
                 raise faults.Unreachable(
-                    "Serial lines need pyserial, which is not installed here; nothing was sent. Install it: pip install "
-                    "pyserial.",
+                    "Serial lines need pyserial, which is not installed here; nothing was sent. Install it: "
+                    "pip install pyserial.",
                     False,
                 ) from fault
             line = self.endpoint.line

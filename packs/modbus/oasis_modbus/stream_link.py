@@ -130,7 +130,10 @@ class TcpLink(StreamLink):
 
 
 class RtuStreamLink(StreamLink):
-    """Serial frames with a CRC. They carry no transaction id: after silence the connection is made anew."""
+    """Serial frames with a CRC. They carry no transaction id: after silence the connection is made anew.
+
+    Not in a scan, where silence is the rule, and a late reply is known by its unit.
+    """
 
     def frame(self, unit: int, pdu: bytes) -> bytes:
         return rtu_frame(unit, pdu)
@@ -139,7 +142,7 @@ class RtuStreamLink(StreamLink):
         return frame[0]
 
     def _may_stay(self, frame: bytes) -> bool:
-        return False
+        return self.is_scanning
 
     async def _settle(self, reader: asyncio.StreamReader) -> None:
         """Leave out what came since the last reply: nobody asked for it. The first look lets what has arrived in."""
@@ -178,8 +181,8 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext:
             context.load_cert_chain(tls.cert, tls.key, password=_no_password)
         except (OSError, ssl.SSLError, ValueError) as fault:
             raise faults.Unreachable(
-                f"cert={tls.cert} and key={tls.key} cannot be used: {getattr(fault, 'strerror', None) or fault}; nothing "
-                "was sent. Both are PEM, the key is the certificate's own and has no password.",
+                f"cert={tls.cert} and key={tls.key} cannot be used: {getattr(fault, 'strerror', None) or fault}; "
+                "nothing was sent. Both are PEM, the key is the certificate's own and has no password.",
                 False,
             ) from fault
     return context

@@ -4,6 +4,8 @@ import asyncio
 import struct
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oasis_modbus import faults
 from pymodbus.constants import ExcCodes
 
@@ -190,6 +192,31 @@ async def test_what_was_read_before_a_fault_of_the_wire_is_kept_and_the_rest_say
 async def test_serial_frames_over_tcp_are_checked(reply: bytes, words: str):
     async with raw_device(lambda _: reply, "modbus+rtutcp") as raw:
         assert words in await fault_of(f"{raw.url}/1")
+
+
+@settings(max_examples=15, deadline=None, database=None)
+@given(st.sampled_from(["modbus", "modbus+rtutcp"]), st.binary(min_size=1, max_size=40), st.booleans())
+def test_whatever_a_device_answers_is_a_reading_or_is_told_in_words(scheme: str, noise: bytes, has_header: bool):
+    """Random bytes, alone and behind a header that fits the request."""
+
+    def answer(request: bytes) -> bytes:
+        return mbap(request, noise) if has_header and scheme == "modbus" else noise
+
+    async def ask() -> None:
+        async with raw_device(answer, scheme) as raw, driver(f"{raw.url}/1?timeout=0.05") as one:
+            for items in (["holding 0-3", "coil 0-9"], ["sunspec"]):
+                try:
+                    readings = await one.read([one.point(item) for item in items])
+                except ToolFault as fault:
+                    assert len(str(fault)) > 20
+                else:
+                    assert readings
+            try:
+                assert isinstance(await one.identity(), str)
+            except ToolFault as fault:
+                assert len(str(fault)) > 20
+
+    asyncio.run(ask())
 
 
 async def test_a_serial_frame_that_nobody_asked_for_is_not_taken_for_the_next_reply():

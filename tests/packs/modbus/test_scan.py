@@ -6,6 +6,7 @@ import struct
 import pytest
 from oasis_modbus import scan_units
 from oasis_modbus.endpoint import parse
+from oasis_modbus.frames import crc
 from oasis_modbus.scan_units import order
 
 from oasis.errors import ToolFault
@@ -131,6 +132,20 @@ async def test_a_gateway_that_goes_away_leaves_what_was_found_and_says_so():
     assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1"]
     assert done.stopped.startswith("No connection to 127.0.0.1:")
     assert "; 4 of 248 units were asked, not: 4-" in done.stopped
+
+
+async def test_units_behind_a_serial_server_are_found_on_one_connection(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(scan_units, "LEAST_S", 0.005)
+    monkeypatch.setattr(scan_units, "order", lambda _: [1, 2, 3, 4, 5, 6])
+
+    def answer(request: bytes) -> bytes:
+        body = bytes([request[0], 3, 2, 0, request[0]])
+        return body + crc(body) if request[0] in (1, 4) and request[1] == 3 else b""
+
+    async with raw_device(answer, "modbus+rtutcp") as raw:
+        done = await scan(raw.url)
+    assert [f.item.rsplit("/", 1)[1] for f in done.found] == ["1", "4"]
+    assert raw.connections == 1
 
 
 async def test_one_slow_unit_does_not_make_the_scan_slow():
