@@ -12,7 +12,7 @@ from oasis_ethercat.esc import State
 from oasis_ethercat.segment import Segment
 from oasis_ethercat.simulator.running import RunningSegment
 
-ROUNDS = 5
+ROUNDS = 9
 _RECEIVE_US = 2000
 
 
@@ -34,7 +34,7 @@ def compared(pairs: list[tuple[float, float]]) -> Compared:
     )
 
 
-def cycles(segment: RunningSegment, count: int = 1000, rounds: int = ROUNDS) -> Compared:
+def cycles(segment: RunningSegment, count: int = 400, rounds: int = ROUNDS) -> Compared:
     """Process data cycles a second in OP: the driver's thread at full speed beside two bare calls in a loop."""
     own = Segment(segment.interface)
     own.initialise()
@@ -71,7 +71,7 @@ def _driver_cycles(cyclic: Cyclic, count: int) -> float:
     return done / took
 
 
-async def sdo_reads(segment: RunningSegment, item: str, count: int = 300, rounds: int = ROUNDS) -> Compared:
+async def sdo_reads(segment: RunningSegment, item: str, count: int = 100, rounds: int = ROUNDS) -> Compared:
     """SDO reads a second: `count` of `item` (`2 0x6041:0 uint16`) in one call of the driver beside bare `sdo_read`."""
     driver = EthercatDriver(segment.url)
     own = driver.segment

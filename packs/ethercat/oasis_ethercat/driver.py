@@ -81,8 +81,7 @@ class EthercatDriver:
 
     async def write(self, approved: ApprovedWrite) -> Sent:
         """Send an approved plan's write, once."""
-        plan = approved.plan
-        return await self._call(writing.write, self.segment, plan.tag.point, plan.after)
+        return await self._call(writing.write, self.segment, approved.plan)
 
     async def close(self) -> None:
         """Outputs at zero, out of OP, to INIT; the interface is let go."""

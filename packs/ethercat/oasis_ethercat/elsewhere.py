@@ -7,26 +7,37 @@ the state where all slaves have the same without an error, and 255 for all else:
 from importlib import import_module
 from typing import Any
 
+from oasis_ethercat import interface
 from oasis_ethercat.esc import State
+from oasis_ethercat.presence import Presence, Seen
+
+_STATES = frozenset({State.INIT, State.PREOP, State.SAFEOP, State.OP})
 
 
-def refusal(name: str) -> str:
-    """Why the segment may not be initialised, empty where every slave is in INIT or every slave is in PREOP."""
+def look(name: str) -> Presence:
+    """The state of all slaves as one, at position 0; status 0 where it cannot be told. Raises ToolFault."""
+    interface.check(name)
     master = _master()
     try:
-        master.open(name)
-    except ConnectionError:
-        return ""
+        master.open(interface.device_name(name))
+    except ConnectionError as fault:
+        raise interface.not_allowed(name) from fault
     try:
-        state = int(master.read_state())
+        status = int(master.read_state())
     finally:
         master.close()
-    if state in {State.INIT, State.PREOP}:
+    return Presence(name, (Seen(0, status if status in _STATES else 0, 0),))
+
+
+def refusal(presence: Presence) -> str:
+    """Why the segment may not be initialised, empty where every slave is in INIT or every slave is in PREOP."""
+    status, name = presence.slaves[0].status, presence.interface
+    if status in {State.INIT, State.PREOP}:
         return ""
-    if state in {State.SAFEOP, State.OP}:
+    if status:
         return (
-            f"Another master may be running the segment on {name}: its slaves are in {State(state).name}. Initialising "
-            "would reset them, so nothing was sent. Stop the other master, or switch the slaves off and on."
+            f"Another master may be running the segment on {name}: its slaves are in {State(status).name}. "
+            "Initialising would reset them, so nothing was sent. Stop the other master, or switch the slaves off and on."
         )
     return (
         f"No slave answers on {name}, or the slaves are in different states or in an error, which this system cannot "

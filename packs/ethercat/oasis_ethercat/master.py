@@ -25,6 +25,7 @@ _FMMUS = 4
 _SILENT_CHECKS = 5
 _POLL_S = 0.002
 _TRIES = 3
+_MOST_EMERGENCIES = 20
 
 
 class SdoRefused(Exception):
@@ -48,11 +49,14 @@ class Slave:
         self.counter = 0
         self.output_shift = self.input_shift = 0
         self.emergencies: list[str] = []
+        self.told = 0
+        """How many emergencies came so far."""
         handle.add_emergency_callback(self._note)
 
-    def _note(self, emergency: object) -> None:
-        self.emergencies.append(str(emergency))
-        del self.emergencies[:-20]
+    def _note(self, emergency: Any) -> None:
+        self.told += 1
+        self.emergencies.append(f"error code 0x{emergency.error_code:04X}, error register 0x{emergency.error_reg:02X}")
+        del self.emergencies[:-_MOST_EMERGENCIES]
 
     @property
     def name(self) -> str:
@@ -152,13 +156,19 @@ class Master:
             time.sleep(_POLL_S)
 
     def sdo_read(self, position: int, index: int, subindex: int) -> bytes:
-        """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
+        """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault.
+
+        SOEM takes an emergency that stands before the answer in the mailbox for the answer: then it is read again.
+        """
         slave = self.slave(position)
         with self.lock:
+            told = slave.told
             try:
                 return slave.handle.sdo_read(index, subindex, LARGEST_OBJECT)
             except self._sdo_faults as fault:
-                raise self._sdo_fault(fault) from fault
+                if slave.told == told:
+                    raise self._sdo_fault(fault) from fault
+        return self.sdo_read(position, index, subindex)
 
     def sdo_write(self, position: int, index: int, subindex: int, data: bytes) -> None:
         """Write an object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""

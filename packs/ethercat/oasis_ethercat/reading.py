@@ -73,12 +73,13 @@ def _bus(segment: Segment, point: Point, states: list[Seen]) -> Reading:
     value = al_codes.state_name(states[0].status) if len(numbers) == 1 else "MIXED"
     raw = (bytes(numbers) if len(numbers) == 1 else bytes(seen.status for seen in states)).hex(" ")
     more = [f"slave {seen.position}: {seen.words}" for seen in states if value == "MIXED" or seen.status & ERROR_FLAG]
-    more += [f"slave {seen.position} does not answer: cable or power" for seen in states if not seen.status]
+    more += [f"slave {s.position} does not answer: cable or power" for s in states if s.position and not s.status]
     if cyclic := segment.cyclic:
         more += [cyclic.health(), *cyclic.events]
     if not segment.master:
         more.append("not configured by this session")
-    return Reading(point, value, raw=raw, where=f"AL status 0x0130 of {len(states)} slaves", more=tuple(more))
+    whose = f"{len(states)} slaves" if all(seen.position for seen in states) else "all slaves as one"
+    return Reading(point, value, raw=raw, where=f"AL status 0x0130 of {whose}", more=tuple(more))
 
 
 def _state(point: Point, target: Target, states: list[Seen]) -> Reading:

@@ -44,6 +44,7 @@ class Segment:
         self.master: Master | None = None
         self.cyclic: Cyclic | None = None
         self._identity = ""
+        self._names: dict[sii.Identity, str] = {}
         self._listen_after = 0.0
         self._held = contextlib.ExitStack()
 
@@ -54,7 +55,12 @@ class Segment:
         try:
             with held(Path(tempfile.gettempdir()) / f"oasis-ethercat-{mark}.lock", LOCK_WAIT_S):
                 yield
-        except (Busy, PermissionError) as fault:
+        except OSError as fault:
+            raise ToolFault(
+                f"The lock of {self.name} cannot be taken: {fault.strerror} ({fault.filename}). It may be another "
+                "user's; where no Oasis of theirs runs, remove the file. Nothing was sent."
+            ) from fault
+        except Busy as fault:
             raise ToolFault(
                 f"Another Oasis on this machine is the master on {self.name}. Two masters on one wire corrupt each "
                 "other, so nothing was sent. End the other session first."
@@ -75,10 +81,13 @@ class Segment:
         return presence
 
     def states(self) -> list[Seen]:
-        """State of every slave. Raises ToolFault."""
+        """State of every slave; without raw sockets that of all as one, at position 0. Raises ToolFault."""
         if self.master:
             interface.check(self.name)
             return self.master.states()
+        if not raw.is_available():
+            with self._locked():
+                return list(elsewhere.look(self.name).slaves)
         with self.passive() as (_, presence):
             if presence.heard:
                 raise ToolFault(presence.refusal)
@@ -90,8 +99,21 @@ class Segment:
             return ""
         if not self.master:
             with self.passive() as (bus, presence):
-                return "" if presence.refusal else described(identities(images_of(bus, presence)))
+                return "" if presence.refusal else described(self._identities(images_of(bus, presence)))
         return self._identity
+
+    def _identities(self, images: dict[int, sii.Image]) -> list[tuple[str, sii.Identity | None]]:
+        """Name and identity of each slave from its SII; None where it cannot be read. A device's name is read once."""
+        found: list[tuple[str, sii.Identity | None]] = []
+        for image in images.values():
+            try:
+                identity = sii.identity(image)
+                if identity not in self._names:
+                    self._names[identity] = sii.name(image)
+                found.append((self._names[identity], identity))
+            except (NoAnswer, ToolFault):
+                found.append(("", None))
+        return found
 
     def initialise(self) -> None:
         """Reset every slave to INIT and bring it to PREOP. Raises ToolFault, Refused."""
@@ -102,13 +124,30 @@ class Segment:
                 contents = self._surveyed()
             else:
                 contents = {}
-                if refusal := elsewhere.refusal(interface.device_name(self.name)):
-                    raise ToolFault(refusal)
+                self._check_elsewhere()
             self.master = master = Master(self.name, contents)
             self._held = stack.pop_all()
             self._identity = self._identity or described([(slave.name, slave.identity) for slave in master.slaves])
         if missing := [seen for seen in self.master.states() if seen.status != State.PREOP]:
             raise Refused(State.PREOP, missing)
+
+    def check_free(self) -> list[Seen]:
+        """The slaves' states. Raises ToolFault where another master may be running them."""
+        if self.master:
+            return self.states()
+        if not raw.is_available():
+            with self._locked():
+                return self._check_elsewhere()
+        with self.passive() as (_, presence):
+            if presence.refusal:
+                raise ToolFault(presence.refusal)
+            return list(presence.slaves)
+
+    def _check_elsewhere(self) -> list[Seen]:
+        presence = elsewhere.look(self.name)
+        if refusal := elsewhere.refusal(presence):
+            raise ToolFault(refusal)
+        return list(presence.slaves)
 
     def _surveyed(self) -> dict[int, sii.Contents]:
         """The slaves' SII before initialising. Raises ToolFault where another master may be running them."""
@@ -117,7 +156,7 @@ class Segment:
             if presence.refusal:
                 raise ToolFault(presence.refusal)
             images = images_of(bus, presence)
-            self._identity = described(identities(images))
+            self._identity = described(self._identities(images))
             return {position: found for position, image in images.items() if (found := _contents(image))}
 
     def bring(self, wanted: State, position: int = 0) -> None:
@@ -229,17 +268,6 @@ def steps(now: State, wanted: State) -> list[State]:
 def images_of(bus: RawBus, presence: Presence) -> dict[int, sii.Image]:
     """The SII of each slave by position, read when it is asked for."""
     return {seen.position: sii.Image(partial(bus.sii, seen.position)) for seen in presence.slaves}
-
-
-def identities(images: dict[int, sii.Image]) -> list[tuple[str, sii.Identity | None]]:
-    """Name and identity of each slave from its SII; None where it cannot be read."""
-    found: list[tuple[str, sii.Identity | None]] = []
-    for image in images.values():
-        try:
-            found.append((sii.name(image), sii.identity(image)))
-        except (NoAnswer, ToolFault):
-            found.append(("", None))
-    return found
 
 
 def _contents(image: sii.Image) -> sii.Contents | None:

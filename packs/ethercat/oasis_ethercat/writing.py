@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Effect, Sent
-from oasis.plant.plan import Frame
+from oasis.plant.plan import Frame, Plan
 from oasis.plant.values import Point, Value, spelled
 from oasis_ethercat import al_codes, cia402, coe_types, grammar, reading
 from oasis_ethercat.esc import State
@@ -45,7 +45,7 @@ def wanted_state(target: Target, value: Value) -> State:
 
 
 def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
-    seen = _states(segment)
+    seen = segment.check_free()
     if target.kind is Kind.STATE:
         _known(len(seen), target.slave)
         seen = [slave for slave in seen if slave.position == target.slave]
@@ -54,7 +54,7 @@ def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
         raise ToolFault('The segment is not configured by this session. Plan a write of "bus state" PREOP first.')
     now = State.INIT if is_new else State(max(1, min(slave.status & 0x0F for slave in seen)))
     way = steps(now, wanted) if wanted > State.INIT else [State.INIT]
-    whom = f"slave {target.slave}" if target.kind is Kind.STATE else f"all {len(seen)} slaves"
+    whom = f"slave {target.slave}" if target.kind is Kind.STATE else _all(seen)
     words = [f"0x0120 of {whom}: {', '.join(state.name for state in way)}"]
     if is_new:
         words.insert(0, RESETS)
@@ -67,14 +67,8 @@ def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
     return Frame(b"".join(struct.pack("<H", state) for state in way), "; ".join(words))
 
 
-def _states(segment: Segment) -> list[Seen]:
-    """The slaves' states. Raises ToolFault where another master may be running them."""
-    if segment.master:
-        return segment.master.states()
-    with segment.passive() as (_, presence):
-        if presence.refusal:
-            raise ToolFault(presence.refusal)
-        return list(presence.slaves)
+def _all(seen: list[Seen]) -> str:
+    return f"all {len(seen)} slaves" if all(slave.position for slave in seen) else "all slaves"
 
 
 def _outputs(segment: Segment) -> str:
@@ -164,15 +158,25 @@ def _output_frame(segment: Segment, target: Target, data: bytes) -> Frame:
     return Frame(image, words + "; sent in every cycle from then on")
 
 
-def write(segment: Segment, point: Point, value: Value) -> Sent:
-    """Send an approved write, once. What happened is the result, never an exception but for what was not sent."""
+def write(segment: Segment, plan: Plan) -> Sent:
+    """Send an approved write, once, if it still is the one that was shown."""
+    return _guarded(lambda: _write(segment, plan))
+
+
+def _write(segment: Segment, plan: Plan) -> Sent:
+    point, value = plan.tag.point, plan.after
+    if encode(segment, point, value).wire != plan.frame.wire:
+        return Sent(
+            Effect.NOT_SENT,
+            "what would be sent is not what was approved: a state or another output of the slave changed. Plan again",
+        )
     target = grammar.target(point)
     if target.kind in {Kind.BUS, Kind.INIT, Kind.STATE}:
-        return _guarded(lambda: _write_state(segment, target, wanted_state(target, value)))
+        return _write_state(segment, target, wanted_state(target, value))
     data = _bytes(segment, point, target, value)
     if target.kind is Kind.OBJECT:
-        return _guarded(lambda: _write_object(segment, target, data))
-    return _guarded(lambda: _write_output(segment, target, data))
+        return _write_object(segment, target, data)
+    return _write_output(segment, target, data)
 
 
 def _guarded(send: Callable[[], Sent]) -> Sent:
@@ -194,7 +198,8 @@ def _write_state(segment: Segment, target: Target, wanted: State) -> Sent:
         codes = [al_codes.words(seen.code) for seen in fault.slaves if seen.code]
         return Sent(Effect.UNKNOWN if is_silent and not codes else Effect.REJECTED, str(fault))
     whom = f"slave {position}" if position else "all slaves"
-    return Sent(Effect.WRITTEN, f"{whom} reached {wanted.name}", struct.pack("<H", wanted))
+    held = "; at this session's end they go to INIT, outputs zero first" if segment.master else ""
+    return Sent(Effect.WRITTEN, f"{whom} reached {wanted.name}{held}", struct.pack("<H", wanted))
 
 
 def _write_object(segment: Segment, target: Target, data: bytes) -> Sent:

@@ -10,7 +10,7 @@ from oasis_ethercat.simulator.running import RunningSegment, running_segment
 from oasis_ethercat.simulator.veth import NoSegmentHere
 
 from oasis.plant.driver import Effect, Sent
-from oasis.plant.plan import Plan, approve
+from oasis.plant.plan import ApprovedWrite, Plan, approve
 from oasis.plant.site import Tag
 from oasis.plant.values import Reading, Value
 
@@ -29,13 +29,17 @@ def plugged(*devices: str) -> Generator[RunningSegment]:
         context.__exit__(None, None, None)
 
 
-async def write(driver: EthercatDriver, item: str, value: Value) -> Sent:
-    """Plan, approve and send one write."""
+async def approved(driver: EthercatDriver, item: str, value: Value) -> ApprovedWrite:
+    """An approved write of a point, which need not be readable."""
     point = driver.point(item)
     frame = await driver.encode(point, value)
-    before = (await driver.read([point]))[0]
-    plan = Plan("t0", Tag("x", driver.url, point, True), before, value, frame, "", time.monotonic())
-    return await driver.write(approve(plan, "t0", "Ada", time.monotonic()))
+    plan = Plan("t0", Tag("x", driver.url, point, True), Reading(point, 0), value, frame, "", time.monotonic())
+    return approve(plan, "t0", "Ada", time.monotonic())
+
+
+async def write(driver: EthercatDriver, item: str, value: Value) -> Sent:
+    """Plan, approve and send one write."""
+    return await driver.write(await approved(driver, item, value))
 
 
 async def read(driver: EthercatDriver, *items: str) -> list[Reading]:

@@ -9,7 +9,7 @@ from oasis_ethercat.simulator.running import RunningSegment
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Effect
-from tests.packs.ethercat.segments import bring, read, value, write
+from tests.packs.ethercat.segments import approved, bring, read, value, write
 
 
 async def test_preop_op_and_init_are_reached_by_writes_of_the_bus_state(
@@ -83,20 +83,6 @@ async def test_an_sdo_that_the_slave_aborts_is_rejected_in_words(driver: Etherca
         case: (Effect.REJECTED, words) for case, words in ABORTED.items()
     }
     assert segment.seen(6)["values_written"] == 0
-
-
-async def approved(driver: EthercatDriver, item: str, given: int):
-    """An approved write of a point that may not be readable."""
-    import time
-
-    from oasis.plant.plan import Plan, approve
-    from oasis.plant.site import Tag
-    from oasis.plant.values import Reading
-
-    point = driver.point(item)
-    frame = await driver.encode(point, given)
-    plan = Plan("t", Tag("x", driver.url, point, True), Reading(point, 0), given, frame, "", time.monotonic())
-    return approve(plan, "t", "Ada", time.monotonic())
 
 
 async def test_a_slave_without_a_mailbox_says_that_it_has_no_sdo(driver: EthercatDriver):

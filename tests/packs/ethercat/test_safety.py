@@ -94,3 +94,12 @@ def test_the_lab_s_site_file_is_one_that_loads(tmp_path: Path):
     file = tmp_path / "plant.toml"
     file.write_text(SITE.format(url="ethercat://eth9"))
     assert set(load(file, EthercatDriver).tags) == set(tomllib.loads(SITE.format(url="x"))["tags"])
+
+
+async def test_a_plan_is_void_when_another_output_of_the_slave_was_written_since(desk: Desk, segment: RunningSegment):
+    await desk.write("bus", "OP")
+    plan = await desk.writer.plan("drive_speed", 100)
+    await desk.write("drive_mode", 3)
+    written = await desk.writer.carry_out(plan.token, "Ada")
+    assert (written.effect, segment.value(6, 0x60FF)) == (Effect.NOT_SENT, 0)
+    assert "is not what was approved" in written.words

@@ -36,6 +36,8 @@ STATUS = {
 }
 _TARGET_REACHED, _ACKNOWLEDGE = 1 << 10, 1 << 12
 PROCESS_DATA_LOST = 0x8700
+_GENERIC_ERROR = 0x01
+"""In the error register of an emergency."""
 
 _SHUTDOWN, _SWITCH_ON, _ENABLE = "shutdown", "switch on", "enable operation"
 _NEXT = {
@@ -95,6 +97,7 @@ class DriveBehaviour(Behaviour):
     def trip(self, objects: Objects, code: int) -> None:
         self._state = REACTION
         objects.put(ERROR_CODE, code)
+        objects.emergencies.append((code, _GENERIC_ERROR))
 
     def _advance_state(self, objects: Objects, control: int) -> None:
         reset = bool(control & 0x80)

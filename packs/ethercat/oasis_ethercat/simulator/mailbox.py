@@ -58,8 +58,12 @@ class Mailbox:
         else:
             replies = [(ERROR, struct.pack("<HH", 1, _UNSUPPORTED))]
         for kind, reply in replies:
-            self._counter = self._counter % 7 + 1
-            self._waiting.append(struct.pack("<HHBB", len(reply), 0, 0, kind | self._counter << 4) + reply)
+            self.send(kind, reply)
+
+    def send(self, kind: int, message: bytes) -> None:
+        """Put a message for the master behind those that wait."""
+        self._counter = self._counter % 7 + 1
+        self._waiting.append(struct.pack("<HHBB", len(message), 0, 0, kind | self._counter << 4) + message)
         self._post()
 
     def _answered(self, request: bytes) -> list[tuple[int, bytes]]:

@@ -33,6 +33,8 @@ class Objects:
         self.values: dict[Key, Value] = {key: item.value for key, item in self.items.items()}
         self.names = {0x1018: "Identity", 0x1C00: "Sync manager types", 0x1C12: "RxPDO assign", 0x1C13: "TxPDO assign"}
         self.names |= {pdo.index: pdo.name for pdo in (*device.receive, *device.transmit)} | device.object_names
+        self.emergencies: list[tuple[int, int]] = []
+        """Error codes with the error register, to be told to the master."""
         self.downloads = 0
         """SDO downloads that changed a value."""
 

@@ -22,7 +22,7 @@ _WRITES = frozenset({2, 3, 5, 6, 8, 9})
 _BOTH = frozenset({3, 6, 9})
 
 
-_STEP_S = 0.001
+_STEP_S = 0.004
 """Devices are brought up to now by each exchange of process data, and else as often as this."""
 
 
