@@ -17,7 +17,7 @@ HEADINGS = (
 )  # fmt: skip
 WRITES = ("Write", "At", "Tag", "Before", "After", "Read back", "Unit", "Outcome", "By", "Session")
 """Headings of single writes; the first column is what a write is taken back by."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|")
 """What spreadsheets take for the beginning of a formula, or of a command."""
 
 

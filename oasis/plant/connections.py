@@ -40,11 +40,20 @@ class Connections:
                 await driver.close()
 
     def _factory(self, text: str) -> Callable[[str], Driver]:
-        scheme = urlsplit(text).scheme if "://" in text else ""
-        if factory := self._factories.get(scheme.lower()):
+        scheme, mark, _ = text.partition("://")
+        if mark and not _is_split(text):
+            raise ToolFault(f"{text[:_SHOWN]!r} is no address: the part after {mark} cannot be read as host and port.")
+        if mark and (factory := self._factories.get(scheme.lower())):
             return factory
         known = ", ".join(f"{name}://" for name in sorted(self._factories))
         raise ToolFault(
             f"{text[:_SHOWN]!r} is no address of the chosen packs. Addresses begin with: {known or 'none is chosen'}. "
             "Another pack is chosen when the session starts (--pack)."
         )
+
+
+def _is_split(text: str) -> bool:
+    try:
+        return bool(urlsplit(text))
+    except ValueError:
+        return False

@@ -104,7 +104,7 @@ def _left(write: KeptWrite) -> str:
     unit = f" {write.form.unit}".rstrip()
     place = f"{write.tag} ({write.address} of {write.url})"
     change = f"{write.spelled(write.before)} → {write.spelled(write.after)}{unit} at {write.sent_at}"
-    who = f"Session {write.session} ended without its safe state"
+    who = f"Session {write.session} did not end as it should"
     if write.effect is Effect.UNKNOWN:
         return f"{who}: whether {place} was written, {change}, is UNKNOWN. Look at the plant."
     now = "not read back" if write.read_back is None else f"read back as {write.spelled(write.read_back)}{unit}"

@@ -39,22 +39,33 @@ def words_of(plan: Plan, sent: Sent, reading: Reading) -> str:
     tag, form = plan.tag, plan.tag.point.form
     unit = f" {form.unit}".rstrip()
     is_as_written = same(form, reading.value, plan.after)
-    now = f"{shown(form, reading.value)}{unit}" if reading.is_good else f"nothing ({reading.status})"
     done = f"{tag.name}: {shown(form, plan.before.value)} → {shown(form, plan.after)}{unit}"
+    now = f"It reads {shown(form, reading.value)}{unit}"
+    if not reading.is_good:
+        now, is_as_written = f"It could NOT BE READ BACK ({reading.status.rstrip('.')})", False
     match sent.effect:
         case Effect.WRITTEN if is_as_written:
-            return f"Written and read back: {done}. It reads {now}."
+            return f"Written and read back: {done}. {now}."
+        case Effect.WRITTEN if not reading.is_good:
+            return (
+                f"Written, and not proved: {done}. {sent.words} {now}. Read it, or look at the device, before going on."
+            )
         case Effect.WRITTEN:
             return (
-                f"Written, but it READS BACK OTHERWISE: {done}, and it reads {now}. {sent.words} The device took the "
+                f"Written, but it READS BACK OTHERWISE: {done}. {now}. {sent.words} The device took the "
                 "write and shows another value: it may limit or delay it, or something else writes it. "
                 "Find out before going on."
             )
+        case Effect.REJECTED if is_as_written and not same(form, plan.before.value, plan.after):
+            return (
+                f"Rejected by the device, yet it READS AS WRITTEN: {done}. {sent.words} {now}. "
+                "It may have been carried out; find out before going on."
+            )
         case Effect.REJECTED:
-            return f"Rejected by the device: {done}. {sent.words} It reads {now}."
+            return f"Rejected by the device: {done}. {sent.words} {now}."
         case _:
             seems = "as if it had been carried out" if is_as_written else "as if it had not, or not yet"
             return (
-                f"The outcome is UNKNOWN: {done}. {sent.words} It reads {now}, {seems}. It was sent once and is "
-                "not sent again by itself; look at the plant before planning another write."
+                f"The outcome is UNKNOWN: {done}. {sent.words} {now}{f', {seems}' if reading.is_good else ''}. "
+                "It was sent once and is not sent again by itself; look at the plant before planning another write."
             )

@@ -73,6 +73,7 @@ def test_a_cell_cannot_break_out_of_a_markdown_table():
         ("\tx", "'\tx"),
         ("-12.5", "-12.5"),
         ("1e-5", "1e-5"),
+        ("%", "%"),
         ('say "a, b"\nc', 'say "a, b"\nc'),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_a_crash_left_is_said_at_the_next_start(tmp_path: Path):
     crash(path, "lost", "p:written", "q:sending", "r:rejected")
     said = safe_state.left_behind(path)
     assert len(said) == 2
-    assert said[0].startswith("Session lost ended without its safe state: p (p of mem://e) was written, 1 → 2 V at ")
+    assert said[0].startswith("Session lost did not end as it should: p (p of mem://e) was written, 1 → 2 V at ")
     assert said[0].endswith("and read back as 2 V.")
     assert "whether q (q of mem://e) was written" in said[1]
     assert said[1].endswith("is UNKNOWN. Look at the plant.")

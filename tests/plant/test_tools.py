@@ -59,6 +59,11 @@ async def test_an_address_of_no_chosen_pack_is_named_with_those_there_are(tools)
         await tools["plant_scan"].preview({"url": "modbus://10.0.0.1/1"})
 
 
+async def test_an_address_that_cannot_be_taken_apart_is_a_fault_in_words(tools):
+    with pytest.raises(ToolFault, match="cannot be read as host and port"):
+        await tools["plant_scan"].preview({"url": "mem://[::1/1"})
+
+
 async def test_watching_gives_first_values_and_changes(tools):
     said = await tools["plant_read"].run({"items": ["water"], "watch_s": 0.1})
     assert "\nwater (cell 1): 78.3 °C 783, cell 1\n+0.0 s water (cell 1): 78.4 °C" in said.text
