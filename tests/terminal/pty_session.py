@@ -25,6 +25,7 @@ _VARIES = (
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}"), "SESSION"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
     (re.compile(r"\b[\d,.]+ (ms|s|min)\b"), "N s"),
+    (re.compile(r"token   [0-9a-f]{8}"), "token   TOKEN"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "DATE"),
     (re.compile(r"/\S*/project\b"), "PROJECT"),
 )

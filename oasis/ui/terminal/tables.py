@@ -14,7 +14,7 @@ MAX_ROWS = 60
 _URL = re.compile(r"^\[([a-z][\w.+-]*://[^\]]*)\]$")
 _LINE = re.compile(r'^(?P<point>\S.*?): (?P<value>"(?:[^"\\]|\\.)*"|\S+)(?P<rest>.*)$')
 _STATUS = re.compile(r"\[([^\]]*)\]")
-_RAW = re.compile(r"(?:^| )((?:0x)?[0-9A-Fa-f]{2,}(?: [0-9A-Fa-f]{2,})*)$")
+_RAW = re.compile(r"(?:^| )((?:0x)?(?:[0-9A-Fa-f]{2,}(?: [0-9A-Fa-f]{2,})*|[0-9]))$")
 _READ = " values"
 
 
