@@ -37,7 +37,8 @@ def refusal(presence: Presence) -> str:
     if status:
         return (
             f"Another master may be running the segment on {name}: its slaves are in {State(status).name}. "
-            "Initialising would reset them, so nothing was sent. Stop the other master, or switch the slaves off and on."
+            "Initialising would reset them, so nothing was sent. Stop the other master, or switch the slaves off "
+            "and on."
         )
     return (
         f"No slave answers on {name}, or the slaves are in different states or in an error, which this system cannot "

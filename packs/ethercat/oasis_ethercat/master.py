@@ -49,12 +49,9 @@ class Slave:
         self.counter = 0
         self.output_shift = self.input_shift = 0
         self.emergencies: list[str] = []
-        self.told = 0
-        """How many emergencies came so far."""
-        handle.add_emergency_callback(self._note)
+        handle.add_emergency_callback(self._note)  # without one, pysoem raises it in place of the SDO's result
 
     def _note(self, emergency: Any) -> None:
-        self.told += 1
         self.emergencies.append(f"error code 0x{emergency.error_code:04X}, error register 0x{emergency.error_reg:02X}")
         del self.emergencies[:-_MOST_EMERGENCIES]
 
@@ -156,19 +153,13 @@ class Master:
             time.sleep(_POLL_S)
 
     def sdo_read(self, position: int, index: int, subindex: int) -> bytes:
-        """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault.
-
-        SOEM takes an emergency that stands before the answer in the mailbox for the answer: then it is read again.
-        """
+        """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
         slave = self.slave(position)
         with self.lock:
-            told = slave.told
             try:
                 return slave.handle.sdo_read(index, subindex, LARGEST_OBJECT)
             except self._sdo_faults as fault:
-                if slave.told == told:
-                    raise self._sdo_fault(fault) from fault
-        return self.sdo_read(position, index, subindex)
+                raise self._sdo_fault(fault) from fault
 
     def sdo_write(self, position: int, index: int, subindex: int, data: bytes) -> None:
         """Write an object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""

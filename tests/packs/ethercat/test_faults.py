@@ -142,7 +142,15 @@ async def test_a_fault_of_the_drive_is_explained(driver: EthercatDriver, segment
 
 async def test_an_emergency_does_not_hide_the_answer_behind_it(driver: EthercatDriver, segment: RunningSegment):
     await bring(driver, "PREOP")
-    segment.trip(6, 0x2310)
-    assert await value(driver, "6 0x603F:0 uint16") == 0x2310
+    segment.emergency(6, 0x2310)
+    assert await value(driver, "6 0x6502:0 uint32") == 0x0185
     (found,) = (await driver.scan(["6"], Budget())).found
     assert "emergency: error code 0x2310, error register 0x01" in found.more
+
+
+async def test_a_drive_that_trips_tells_its_emergency(driver: EthercatDriver, segment: RunningSegment):
+    await bring(driver, "PREOP")
+    segment.trip(6, 0x3210)
+    assert await value(driver, "6 0x603F:0 uint16") == 0x3210
+    (found,) = (await driver.scan(["6"], Budget())).found
+    assert "emergency: error code 0x3210, error register 0x01" in found.more

@@ -7,7 +7,7 @@ from oasis_ethercat.simulator.objects import Objects
 from oasis_ethercat.simulator.sdo import SdoServer
 from oasis_ethercat.simulator.sdo_information import SdoInformation
 
-_SDO_REQUEST, _SDO_RESPONSE, _SDO_INFORMATION = 2, 3, 8
+_EMERGENCY, _SDO_REQUEST, _SDO_RESPONSE, _SDO_INFORMATION = 1, 2, 3, 8
 
 
 class Coe:
@@ -17,6 +17,8 @@ class Coe:
         self.sdo = SdoServer(objects, message_bytes)
         self._information = SdoInformation(objects, message_bytes)
         self._before = before
+        self.ahead: list[bytes] = []
+        """Messages that get into the mailbox before the next answer."""
 
     def answer(self, request: bytes) -> list[bytes]:
         """The replies to one CoE request."""
@@ -26,8 +28,14 @@ class Coe:
             return [_framed(_SDO_INFORMATION, reply) for reply in self._information.answer(request[2:])]
         if service == _SDO_REQUEST:
             replies = self.sdo.answer(request[2:])
-            return [_framed(_SDO_REQUEST if reply[0] == 0x80 else _SDO_RESPONSE, reply) for reply in replies]
+            ahead, self.ahead = self.ahead, []
+            return ahead + [_framed(_SDO_REQUEST if reply[0] == 0x80 else _SDO_RESPONSE, reply) for reply in replies]
         return []
+
+
+def emergency(code: int, register: int) -> bytes:
+    """An emergency message with its error code and error register."""
+    return struct.pack("<HHB5x", _EMERGENCY << 12, code, register)
 
 
 def _framed(service: int, reply: bytes) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 from oasis_ethercat.coe_types import Value
 from oasis_ethercat.esc import State
 from oasis_ethercat.simulator import sii
-from oasis_ethercat.simulator.sdo import SdoServer
+from oasis_ethercat.simulator.coe import Coe, emergency
 from oasis_ethercat.simulator.segment import Segment
 from oasis_ethercat.simulator.slave import Slave
 
@@ -63,12 +63,12 @@ class Bench:
 
     def sdo_abort(self, position: int, index: int, subindex: int, code: int) -> None:
         """Every SDO to an object is aborted with a code; 0 ends that."""
-        self._sdo(position).aborts[index, subindex] = code
+        self._coe(position).sdo.aborts[index, subindex] = code
 
     def sdo_silent(self, position: int, is_silent: bool, index: int | None = None, subindex: int = 0) -> None:
         """SDO requests, to one object or (None) to any, get no answer."""
         key = None if index is None else (index, subindex)
-        silent = self._sdo(position).silent
+        silent = self._coe(position).sdo.silent
         silent.add(key) if is_silent else silent.discard(key)
 
     def put(self, position: int, index: int, subindex: int, value: Value) -> None:
@@ -80,6 +80,10 @@ class Bench:
     def trip(self, position: int, code: int) -> None:
         """A drive goes to fault with an error code."""
         self._slave(position).process.trip(code)
+
+    def emergency(self, position: int, code: int) -> None:
+        """An emergency gets into the mailbox just before the next SDO's answer."""
+        self._coe(position).ahead.append(emergency(code, 1))
 
     def value(self, position: int, index: int, subindex: int) -> Value:
         """A value as it is inside the device."""
@@ -115,8 +119,8 @@ class Bench:
     def _slave(self, position: int) -> Slave:
         return self._slaves[position - 1]
 
-    def _sdo(self, position: int) -> SdoServer:
+    def _coe(self, position: int) -> Coe:
         coe = self._slave(position).coe
         if coe is None:
             raise ValueError(f"slave {position} has no mailbox")
-        return coe.sdo
+        return coe

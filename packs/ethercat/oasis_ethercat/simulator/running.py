@@ -82,6 +82,10 @@ class RunningSegment:
         """A drive goes to fault with an error code."""
         self._do("trip", position, code)
 
+    def emergency(self, position: int, code: int) -> None:
+        """An emergency gets into the mailbox just before the next SDO's answer."""
+        self._do("emergency", position, code)
+
     def value(self, position: int, index: int, subindex: int = 0) -> Value:
         """A value as it is inside the device."""
         return self._do("value", position, index, subindex)

@@ -1,12 +1,11 @@
 """One slave: what a datagram that addresses it does to its registers, SII, mailbox and process data."""
 
-import struct
 import time
 
 from oasis_ethercat.esc import Command, Register, State
 from oasis_ethercat.simulator import fmmu, sii
 from oasis_ethercat.simulator.al import INVALID_MAILBOXES, StateMachine
-from oasis_ethercat.simulator.coe import Coe
+from oasis_ethercat.simulator.coe import Coe, emergency
 from oasis_ethercat.simulator.device import Device
 from oasis_ethercat.simulator.mailbox import COE, Mailbox
 from oasis_ethercat.simulator.objects import Objects
@@ -14,8 +13,6 @@ from oasis_ethercat.simulator.process_data import ProcessData
 from oasis_ethercat.simulator.registers import Registers
 from oasis_ethercat.simulator.sii_interface import SiiInterface
 
-_EMERGENCY = 1
-"""Service number in a CoE header."""
 _PROCESS_STATES = frozenset({State.SAFEOP, State.OP})
 _READS = frozenset({Command.LRD, Command.LRW})
 _WRITES = frozenset({Command.LWR, Command.LRW})
@@ -51,7 +48,7 @@ class Slave:
         while self.objects.emergencies:
             code, register = self.objects.emergencies.pop(0)
             if self.mailbox and self.machine.state is not State.INIT:
-                self.mailbox.send(COE, struct.pack("<HHB5x", _EMERGENCY << 12, code, register))
+                self.mailbox.send(COE, emergency(code, register))
 
     def read(self, address: int, length: int) -> bytes | None:
         """What a physical read finds; None where the slave does not count as having answered."""
