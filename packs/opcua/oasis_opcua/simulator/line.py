@@ -70,11 +70,13 @@ async def running_line(
     limits: "Limits | None" = None,
     port: int = 0,
     folder: Path | None = None,
+    speed: float = 1.0,
 ) -> AsyncGenerator[Line, None]:
     """Run the line on a loopback port (0: a free one).
 
     `big` adds 10,000 nodes; `nodesets` are NodeSet2 files in any order; `folder` keeps the server's key and what it
-    trusts (default: one that goes with it). Raises ToolFault for a NodeSet that cannot be loaded.
+    trusts (default: one that goes with it); `speed` is the line's seconds in one, 0 holds it still. Raises ToolFault for
+    a NodeSet that cannot be loaded.
     """
     _quiet()
     with contextlib.ExitStack() as stack:
@@ -83,7 +85,7 @@ async def running_line(
         await line.server.start()
         line.port = line.server.port
         line.url = f"opc.tcp://127.0.0.1:{line.port}/line"
-        running = asyncio.create_task(_run(line.content))
+        running = asyncio.create_task(_run(line.content, speed))
         try:
             yield line
         finally:
@@ -109,7 +111,7 @@ async def _made(
     await announce(server, limits)
     identity = keys.made(where, "line", signals.APPLICATION)
     trusted = where / "trusted"
-    trusted.mkdir(exist_ok=True)
+    trusted.mkdir(parents=True, exist_ok=True)
     await _set_up(server, faults, identity, trusted, port)
     spaces = [signals.LINE, signals.MAINTENANCE]
     indexes = {uri: await server.register_namespace(uri) for uri in (reversed(spaces) if faults.reordered else spaces)}
@@ -183,13 +185,13 @@ class _Users:
         return User(role=UserRole.User, name=USER) if (username, password) == (USER, PASSWORD) else None
 
 
-async def _run(content: "Content") -> None:
+async def _run(content: "Content", speed: float) -> None:
     clock = asyncio.get_running_loop().time
     last = clock()
     while True:
         await asyncio.sleep(STEP_S)
         now = clock()
-        await content.step(now - last)
+        await content.step((now - last) * speed)
         last = now
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -10,12 +10,21 @@ from typing import Any, cast
 from oasis.errors import ConfigError
 from oasis.plant.pack import Station
 from oasis_opcua import keys
-from oasis_opcua.simulator.line import PASSWORD, USER, Faults, running_line
+from oasis_opcua.simulator.line import PASSWORD, USER, Faults, Line, running_line
 from oasis_opcua.simulator.signals import LINE, SIGNALS, Signal
 
 PORT = 48400
 """Where the line is with `fixed_ports`."""
 FAULTS = tuple(field.name.replace("_", "-") for field in fields(Faults))
+FAULTY = {
+    "guarded": Faults(untrusting=True, forwarded=True, secure_only=True, password_only=True),
+    "restarted": Faults(reordered=True, other_identity=True, lost_reply=True, unlimited=True),
+}
+"""Lines that stand beside the plain one with all faults on."""
+_WORDS = {
+    "guarded": "behind a forwarded port, encrypted endpoints only, named users only, trusts no client yet",
+    "restarted": "namespaces in another order, another build, writes and calls carried out and not answered",
+}
 _STEPS = {"Line1.Conveyor.SpeedSetpoint": (0.0, 40.0, 10.0), "Line1.Sealer.TemperatureSetpoint": (100.0, 180.0, 20.0)}
 """Least, most and largest step of what the sample site file lets be written."""
 _TAGS = {
@@ -29,32 +38,47 @@ _TAGS = {
 
 
 @asynccontextmanager
-async def packaging_line(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, ...], None]:
+async def packaging_line(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, ...]]:
     """The pack's simulator.
 
-    Options: `big` (10,000 nodes more), `nodeset` (NodeSet2 files: one, a list, or several with commas), `faults`
-    (names), `fixed_ports` (else a free one). Raises ConfigError for a fault that there is none of, and ToolFault for a
-    NodeSet that cannot be loaded.
+    Options: `big` (10,000 nodes more), `nodeset` (NodeSet2 files or folders of them: one, a list, or several with
+    commas), `faults` (names; True: further lines that have them), `fixed_ports` (else free ones), `speed` (the line's
+    seconds in one). The server's key is kept, so that trust in it lasts. Raises ConfigError for a fault that there is
+    none of, ToolFault for a NodeSet that cannot be loaded.
     """
-    faults = chosen(options.get("faults"))
+    asked = options.get("faults")
     port = PORT if options.get("fixed_ports") else 0
+    speed = float(options.get("speed", 1.0))
     nodesets = _paths(options.get("nodeset"))
-    async with running_line(big=bool(options.get("big")), nodesets=nodesets, faults=faults, port=port) as line:
-        loaded = "".join(f", {count} nodes of {uri}" for uri, count in line.loaded.nodes.items())
-        notes = "".join(f"\nNodeSet: {note}" for note in line.loaded.notes)
-        words = f"a belt, a sealer, a checkweigher, methods, history and events{loaded}{notes}"
-        secure = (
-            f"the same with security; user {USER}, password {PASSWORD}. Its certificate is {line.certificate}: "
-            f"copy it to {keys.trusted()} to trust it"
-        )
-        stations = [Station("packaging line, secure", f"{line.url}?security=Basic256Sha256", secure)]
-        if not faults.secure_only and not faults.password_only:
-            stations.insert(0, Station("packaging line", line.url, words, site_piece(line.url)))
+    big = bool(options.get("big"))
+    folder = keys.folder() / "simulator"
+    async with AsyncExitStack() as stack:
+        plain = running_line(big=big, nodesets=nodesets, faults=chosen(asked), port=port, folder=folder, speed=speed)
+        stations = _stations(await stack.enter_async_context(plain), chosen(asked))
+        for name, faults in FAULTY.items() if asked is True else ():
+            line = await stack.enter_async_context(running_line(faults=faults, folder=folder, speed=speed))
+            words = f"{_WORDS[name]}; user {USER}, password {PASSWORD}"
+            stations.append(Station(f"packaging line, {name}", line.url, words))
         yield tuple(stations)
 
 
+def _stations(line: Line, faults: Faults) -> list[Station]:
+    """The line's endpoints: open where it has such, and secure."""
+    loaded = "".join(f", {count} nodes of {uri}" for uri, count in line.loaded.nodes.items())
+    notes = "".join(f"; NodeSet: {note}" for note in line.loaded.notes)
+    words = f"a belt, a sealer, a checkweigher, methods, history and events{loaded}{notes}"
+    secure = (
+        f"the same with security; user {USER}, password {PASSWORD}. Its certificate is {line.certificate}: "
+        f"copy it to {keys.trusted()} to trust it"
+    )
+    stations = [Station("packaging line, secure", f"{line.url}?security=Basic256Sha256", secure)]
+    if not faults.secure_only and not faults.password_only:
+        stations.insert(0, Station("packaging line", line.url, words, site_piece(line.url)))
+    return stations
+
+
 def chosen(asked: object) -> Faults:
-    """The faults for a simulator's option `faults`: names. True is none: a server has one set of endpoints."""
+    """The plain line's faults for the option `faults`: names. True leaves it well."""
     names = [] if asked in (None, True, False) else [str(name) for name in cast(Iterable[Any], asked)]
     for name in names:
         if name not in FAULTS:
@@ -95,4 +119,5 @@ def _paths(asked: object) -> list[Path]:
     if not asked or asked is True:
         return []
     names = asked.split(",") if isinstance(asked, str) else [str(name) for name in cast(Iterable[Any], asked)]
-    return [Path(name).expanduser() for name in names if name]
+    paths = [Path(name).expanduser() for name in names if name]
+    return [file for path in paths for file in (sorted(path.glob("*.xml")) if path.is_dir() else [path])]

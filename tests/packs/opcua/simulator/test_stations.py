@@ -6,7 +6,7 @@ import pytest
 from oasis_opcua import PACK
 from oasis_opcua.simulator.stations import FAULTS, chosen, packaging_line
 
-from oasis.errors import ConfigError
+from oasis.errors import ConfigError, ToolFault
 from oasis.plant.connections import Connections
 from oasis.plant.site_file import load
 
@@ -38,3 +38,17 @@ def test_a_fault_that_there_is_none_of_is_refused_with_those_that_are():
 def test_each_fault_is_chosen_by_its_name(name: str):
     faults = chosen([name])
     assert [field for field in FAULTS if getattr(faults, field.replace("-", "_"))] == [name]
+
+
+async def test_with_all_faults_further_lines_have_them_and_the_plain_one_has_none():
+    async with packaging_line({"faults": True, "speed": 0}) as stations:
+        named = {station.name: station for station in stations}
+        connections = Connections([PACK])
+        assert list(named) == [
+            "packaging line", "packaging line, secure", "packaging line, guarded", "packaging line, restarted",
+        ]  # fmt: skip
+        with pytest.raises(ToolFault, match="takes no Anonymous session"):
+            await connections.open(named["packaging line, guarded"].url).identity()
+        assert "build 119" in await connections.open(named["packaging line, restarted"].url).identity()
+        assert "build 118" in await connections.open(named["packaging line"].url).identity()
+        await connections.close()
