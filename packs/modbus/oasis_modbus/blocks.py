@@ -1,21 +1,21 @@
 """Which requests read a set of values: few, within the limits, never over what is not asked and not known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 MOST_GAP = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A value's registers or bits. It is never read in two requests."""
 
     first: int
-    count: int
+    size: int
 
     @property
     def end(self) -> int:
-        return self.first + self.count
+        return self.first + self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def blocks(spans: Iterable[Span], most: int, known: Known) -> list[Block]:
     made: list[Block] = []
     group: list[Span] = []
     end = 0
-    for span in sorted(set(spans), key=lambda s: (s.first, -s.count)):
+    for span in sorted(set(spans), key=lambda s: (s.first, -s.size)):
         is_near = span.first <= end or (span.first - end <= MOST_GAP and known.has(end, span.first))
         if group and is_near and max(end, span.end) - group[0].first <= most:
             group.append(span)
@@ -69,7 +69,3 @@ def blocks(spans: Iterable[Span], most: int, known: Known) -> list[Block]:
         made += [Block(tuple(group))] if group else []
         group, end = [span], span.end
     return [*made, Block(tuple(group))] if group else made
-
-
-def total(made: Sequence[Block]) -> int:
-    return sum(block.count for block in made)

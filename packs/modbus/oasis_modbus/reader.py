@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from oasis.plant.values import GOOD, Point, Reading
 from oasis_modbus import faults, grammar
@@ -33,8 +34,7 @@ class Element:
     note: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Got:
+class Got(NamedTuple):
     """What became of one value's registers: words, or shortly why not, and that in full."""
 
     words: tuple[int, ...] = ()
@@ -108,7 +108,7 @@ class Reader:
         self.known[table.name].add(block.first, block.count)
         for span in block.spans:
             at = span.first - block.first
-            got[table.name, span] = Got(tuple(values[at : at + span.count]))
+            got[table.name, span] = Got(tuple(values[at : at + span.size]))
         return None
 
     def _may_halve(self, refused: Refused, block: Block) -> bool:

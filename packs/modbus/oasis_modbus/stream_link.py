@@ -32,10 +32,7 @@ class StreamLink(Link):
 
     async def _exchange(self, frame: bytes, timeout_s: float) -> Reply:
         """Any fault but a clean silence ends the connection, so that no reply can be taken for another's."""
-        reader, writer = await self._connected()
-        await self._settle(reader)
-        if reader.at_eof() or reader.exception():
-            reader, writer = await self._connected()
+        reader, writer = await self._ready()
         received = bytearray()
         self.requests += 1
         try:
@@ -53,6 +50,10 @@ class StreamLink(Link):
         except BaseException:
             await self.drop()
             raise
+
+    async def _ready(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to send a request on."""
+        return await self._connected()
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._reader and self._writer:
@@ -75,9 +76,6 @@ class StreamLink(Link):
         except OSError as fault:
             raise faults.unreachable(self.endpoint, _said_by_the_system(fault)) from fault
         return self._reader, self._writer
-
-    async def _settle(self, reader: asyncio.StreamReader) -> None:
-        """What is done before a request is sent."""
 
     def _unit(self, frame: bytes) -> int:
         raise NotImplementedError
@@ -144,13 +142,15 @@ class RtuStreamLink(StreamLink):
     def _may_stay(self, frame: bytes) -> bool:
         return self.is_scanning
 
-    async def _settle(self, reader: asyncio.StreamReader) -> None:
-        """Leave out what came since the last reply: nobody asked for it. The first look lets what has arrived in."""
+    async def _ready(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """What came since the last reply is left out: nobody asked for it. The first look lets in what has arrived."""
+        reader, _ = await self._connected()
         for _ in range(2):
             with contextlib.suppress(OSError):
                 async with asyncio.timeout(0):
                     while await reader.read(256):
                         pass
+        return await self._connected()
 
     async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
         while (length := rtu_length(received)) is None or len(received) < length:
