@@ -13,10 +13,9 @@ from oasis.core.items import Notice, User
 from oasis.core.tool import Preview, Tool
 from oasis.core.usage import amplification
 from oasis.errors import ConfigError, OasisError, SessionFault
-from oasis.ui.terminal.equipment import Equipment, Start, equip, with_servers
+from oasis.ui.terminal.equipment import Equipment, Start, agent_over, equip, with_servers
 
 if TYPE_CHECKING:
-    from oasis.agent.compaction_policy import CompactAt
     from oasis.agent.filling import Filling
     from oasis.agent.gate import Asker
     from oasis.agent.loop import Agent
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from oasis.agent.undo import Undo
     from oasis.agent.undone import Undone
     from oasis.config import Settings
-    from oasis.core.prefix import Prefix
     from oasis.models.base import Model
     from oasis.models.connect import Connection
 
@@ -364,39 +362,12 @@ class Conversation:
         return self._over(session)
 
     def _over(self, session: "Session") -> "Agent":
-        """The agent over this session: its tools watched for undoing, its rules as the person sets them."""
-        from oasis.agent.calls import CallRunner  # noqa: PLC0415
-        from oasis.agent.folders import undo_folder  # noqa: PLC0415
-        from oasis.agent.gate import reading_is_free  # noqa: PLC0415
-        from oasis.agent.loop import Agent, Limits  # noqa: PLC0415
-        from oasis.agent.undo import Undo  # noqa: PLC0415
-        from oasis.models.base import Sampling  # noqa: PLC0415
-        from oasis.tools.registry import Registry  # noqa: PLC0415
-
-        equipment, settings = self.equipped, self.equipped.settings
-        box, mine = equipment.box, equipment.permissions
-        undo = self.undo = Undo(box.workspace, undo_folder() / session.id)
-        rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
-        calls = CallRunner(Registry(undo.watched(box.tools)), rules, self._ask, self._show, equipment.hooks)
-        agent = self._agent = Agent(
-            self.model,
-            session,
-            calls,
-            self._show,
-            limits=Limits(settings.max_steps, settings.max_minutes),
-            sampling=Sampling(temperature=settings.temperature),
-            compact_at=self._compact_at(),
-            news=box.news,
+        """The agent over this session."""
+        undo, agent = agent_over(
+            session, self.model, self.equipped, show=self._show, ask=self._ask, compact_at=self.start.compact_at
         )
-
-        def next_head() -> "Prefix | None":
-            if box.mcp is None:
-                return None
-            box.mcp.take_up()
-            calls.registry = Registry(undo.watched(box.tools))
-            return box.prefix
-
-        agent.queued, agent.next_head = self.take_queued, next_head
+        agent.queued = self.take_queued
+        self.undo, self._agent = undo, agent
         return agent
 
     def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
@@ -405,8 +376,3 @@ class Conversation:
 
         tool = self.tool(name)
         return propose(tool, preview) if tool else ()
-
-    def _compact_at(self) -> "CompactAt | None":
-        from oasis.agent.compaction_policy import CompactAt  # noqa: PLC0415
-
-        return CompactAt.parse(self.start.compact_at) if self.start.compact_at else None

@@ -8,11 +8,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from oasis.core.events import Event
+
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
+    from oasis.agent.gate import Asker
     from oasis.agent.hooks import Hooks
+    from oasis.agent.loop import Agent
     from oasis.agent.permissions import Permissions
+    from oasis.agent.session import Session
+    from oasis.agent.undo import Undo
     from oasis.config import Settings
+    from oasis.core.prefix import Prefix
+    from oasis.models.base import Model
 
 _HEAVY = ("oasis.agent.assembly", "oasis.models.connect", "oasis.agent.sessions", "oasis.agent.first_start")
 
@@ -63,3 +71,48 @@ async def with_servers(equipment: Equipment, stack: AsyncExitStack, say: Callabl
 
     box = await stack.enter_async_context(with_servers(equipment.box, equipment.settings, say))
     return replace(equipment, box=box)
+
+
+def agent_over(
+    session: "Session",
+    model: "Model",
+    equipment: Equipment,
+    *,
+    show: Callable[[Event], None],
+    ask: "Asker",
+    compact_at: str,
+) -> "tuple[Undo, Agent]":
+    """The agent over a session: its tools watched for undoing, its rules as the person sets them while it runs."""
+    from oasis.agent.calls import CallRunner  # noqa: PLC0415
+    from oasis.agent.compaction_policy import CompactAt  # noqa: PLC0415
+    from oasis.agent.folders import undo_folder  # noqa: PLC0415
+    from oasis.agent.gate import reading_is_free  # noqa: PLC0415
+    from oasis.agent.loop import Agent, Limits  # noqa: PLC0415
+    from oasis.agent.undo import Undo  # noqa: PLC0415
+    from oasis.models.base import Sampling  # noqa: PLC0415
+    from oasis.tools.registry import Registry  # noqa: PLC0415
+
+    settings, box, mine = equipment.settings, equipment.box, equipment.permissions
+    undo = Undo(box.workspace, undo_folder() / session.id)
+    rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
+    calls = CallRunner(Registry(undo.watched(box.tools)), rules, ask, show, equipment.hooks)
+
+    def next_head() -> "Prefix | None":
+        if box.mcp is None:
+            return None
+        box.mcp.take_up()
+        calls.registry = Registry(undo.watched(box.tools))
+        return box.prefix
+
+    agent = Agent(
+        model,
+        session,
+        calls,
+        show,
+        limits=Limits(settings.max_steps, settings.max_minutes),
+        sampling=Sampling(temperature=settings.temperature),
+        compact_at=CompactAt.parse(compact_at) if compact_at else None,
+        news=box.news,
+    )
+    agent.next_head = next_head
+    return undo, agent

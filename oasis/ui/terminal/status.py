@@ -1,8 +1,12 @@
 """The line at the bottom: model, lane, context, amplification, packs, site and whether writing is possible."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from oasis.ui.terminal.paint import Glyphs, one_line
+
+if TYPE_CHECKING:
+    from oasis.ui.terminal.conversation import Conversation
 
 Fragments = list[tuple[str, str]]
 _FULL = 0.75
@@ -22,6 +26,26 @@ class Status:
     site: str = ""
     can_write: bool = False
     is_connecting: bool = False
+
+
+def status_of(talk: "Conversation", *, is_connecting: bool) -> Status:
+    """What there is to say of a conversation now."""
+    equipment = talk.equipment
+    model = talk.connection.model if talk.connection else None
+    plant = equipment.box.plant if equipment else None
+    site = plant.site if plant else None
+    return Status(
+        model=one_line(model.name, 40) if model else "",
+        lane=model.lane.value.rstrip("s") if model else "",
+        used=talk.context_used,
+        limit=model.context_tokens if model else None,
+        amplification=talk.amplification,
+        mode=equipment.permissions.mode.value.replace("_", " ") if equipment else "ask",
+        packs=tuple(equipment.settings.packs) if equipment else (),
+        site=one_line(site.name, 30) if site else "",
+        can_write=bool(site and any(tag.is_writable for tag in site.tags.values())),
+        is_connecting=is_connecting,
+    )
 
 
 def fragments(status: Status, width: int, signs: Glyphs) -> Fragments:

@@ -1,7 +1,6 @@
 """The interactive session: a prompt at the bottom of the terminal, the conversation in its scrollback."""
 
 import asyncio
-import os
 import re
 import signal
 import sys
@@ -14,14 +13,13 @@ from platformdirs import user_state_path
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import ThreadedCompleter
-from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.output import ColorDepth
 from rich.text import Text
 
 from oasis.core.events import Event, Said, TurnFinished, TurnStarted
 from oasis.core.items import User
 from oasis.core.tool import Preview
-from oasis.errors import ConfigError, EngineFault, OasisError, ServerFault
+from oasis.errors import OasisError
 from oasis.ui.terminal.commands import COMMANDS, arguments_of, run_command
 from oasis.ui.terminal.complete import Files, InputCompleter
 from oasis.ui.terminal.conversation import Conversation
@@ -36,7 +34,7 @@ from oasis.ui.terminal.notify import LONG_S, notification
 from oasis.ui.terminal.output import Scrollback, shrink, terminal_output
 from oasis.ui.terminal.paint import Brush, has_colour
 from oasis.ui.terminal.permission import Desk
-from oasis.ui.terminal.status import Status
+from oasis.ui.terminal.status import Status, status_of
 
 INTERRUPTED = 130
 AGAIN_S = 2.0
@@ -137,22 +135,7 @@ class Terminal:
 
     def status(self) -> Status:
         """What the bottom line says now."""
-        talk, equipment = self.conversation, self.conversation.equipment
-        model = talk.connection.model if talk.connection else None
-        plant = equipment.box.plant if equipment else None
-        site = plant.site if plant else None
-        return Status(
-            model=model.name if model else "",
-            lane=model.lane.value.rstrip("s") if model else "",
-            used=talk.context_used,
-            limit=model.context_tokens if model else None,
-            amplification=talk.amplification,
-            mode=equipment.permissions.mode.value.replace("_", " ") if equipment else "ask",
-            packs=tuple(equipment.settings.packs) if equipment else (),
-            site=site.name if site else "",
-            can_write=bool(site and any(tag.is_writable for tag in site.tags.values())),
-            is_connecting=not self._is_ready.is_set(),
-        )
+        return status_of(self.conversation, is_connecting=not self._is_ready.is_set())
 
     def enter(self) -> None:
         """Enter was pressed: an answer, a line break after a backslash, or what was typed is sent."""
@@ -256,46 +239,13 @@ class Terminal:
 
     async def _open(self) -> None:
         """Load the settings, find the model, resume; the input can be used meanwhile."""
-        talk = self.conversation
-        try:
-            await talk.load()
-            self._apply_settings()
-            await asyncio.gather(talk.start_servers(), self._connect())
-        except ConfigError as fault:
-            if talk.equipment is None:
-                self._end_with(fault)
-                return
-            self.say(str(fault))
-        except (EngineFault, ServerFault) as fault:
-            self.say(f"{fault} /model connects another one.")
-        if talk.connection is not None and self.start.resume is not None:
-            from oasis.ui.terminal.commands.session import resume  # noqa: PLC0415
+        from oasis.ui.terminal.opening import open_up  # noqa: PLC0415
 
-            await resume(self, self.start.resume)
-        talk.warm()
+        if fault := await open_up(self):
+            self._end_with(fault)
+            return
         self._is_ready.set()
         self.redraw()
-
-    async def _connect(self) -> None:
-        """Connect as the settings say; where they name no model, find out on what to run."""
-        from oasis.agent.first_start import is_needed  # noqa: PLC0415
-
-        settings = self.conversation.equipped.settings
-        if is_needed(settings):
-            from oasis.ui.terminal.welcome import choose_model  # noqa: PLC0415
-
-            chosen = await choose_model(self)
-            if chosen is None:
-                self.say("Nothing can be sent yet: /model FILE.gguf, /model NAME or /model URL connects a model.")
-                return
-            settings = chosen
-        await self.conversation.connect(settings)
-
-    def _apply_settings(self) -> None:
-        settings = self.conversation.equipped.settings
-        self.app.editing_mode = EditingMode.VI if settings.keys == "vi" else EditingMode.EMACS
-        if settings.editor:
-            os.environ["VISUAL"] = settings.editor
 
     async def _work(self) -> None:
         """Send what was typed, one turn after another."""
