@@ -1,5 +1,6 @@
 """Which units answer behind a gateway or on a bus."""
 
+import contextlib
 import struct
 import time
 from collections.abc import Collection, Sequence
@@ -78,7 +79,8 @@ async def _scanned(link: Link, endpoint: Endpoint, budget: Budget) -> Scan:
     _leave_out_nobody(seen, everyone)
     found = {unit: await _found(link, endpoint, unit, seen, budget) for unit in sorted(seen.answers)}
     if not everyone and not ended:
-        await _late(link, endpoint, seen, budget)
+        with contextlib.suppress(Unreachable):
+            await _late(link, endpoint, seen, budget)
         _leave_out_nobody(seen, everyone)
     found |= {unit: await _found(link, endpoint, unit, seen, budget) for unit in seen.answers if unit not in found}
     shown = [found[unit] for unit in sorted(found) if unit in seen.answers]
@@ -174,7 +176,7 @@ def _note_late(link: Link, seen: _Seen) -> None:
 async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> None:
     """Units whose reply came after it was given up on are there as well: each is asked again with time."""
     if link.abandoned and budget.spend():
-        await _probe(link, endpoint, 1, min(FIRST_S, endpoint.timeout_s), _Seen())
+        await _probe(link, endpoint, min(seen.answers, default=1), min(FIRST_S, endpoint.timeout_s), _Seen())
     here = {unit for unit, reply in link.late.items() if reply.exception not in _ABSENT}
     for unit in sorted(here - set(seen.answers)):
         if budget.spend():
