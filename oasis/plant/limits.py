@@ -76,7 +76,16 @@ def canonical(form: Form, value: object) -> Value:
             return _bytes(value)
         case None:
             raise ValueError(f"the type {form.type!r} is not one whose values can be checked")
-    raise ValueError(f"{_short(value)} is no value of type {form.type}: {kind_of(form.type)} is needed")
+    raise ValueError(f"{_short(value)} is no value of type {form.type}: {_needed(form)}")
+
+
+def _needed(form: Form) -> str:
+    """What a value of the form has to be; a scaled integer need not be whole."""
+    kind = kind_of(form.type)
+    if kind is Kind.INTEGER and form.scale != 1.0:
+        kind = Kind.FLOAT
+    alone = f", without a unit (it is in {form.unit})" if form.unit and kind in (Kind.INTEGER, Kind.FLOAT) else ""
+    return f"{kind} is needed{alone}"
 
 
 def _whole(form: Form, value: int | float) -> Value:

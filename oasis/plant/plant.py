@@ -125,5 +125,6 @@ class Plant:
 
 def _told(tag: Tag) -> str:
     unit = f", {tag.point.form.unit}" if tag.point.form.unit else ""
-    limits = f"; to be written: {tag.limits}" if tag.is_writable else ""
+    who = " without approval" if tag.is_unattended else ""
+    limits = f"; to be written{who}: {tag.limits}" if tag.is_writable else ""
     return f"{tag.name}: {tag.point.address} of {tag.url}{unit}{limits}"

@@ -28,11 +28,15 @@ def readings(url: str, values: Sequence[Reading]) -> str:
 
 
 def watched(url: str, seen: Sequence[tuple[float, Reading]], first: int, seconds: float) -> str:
-    """First values, then each change with the seconds since the beginning; where it is, only at the first."""
+    """First values, then each change with the seconds since the beginning.
+
+    Where it is and what it may be stand at the first value only; why a value is not good stands at each.
+    """
     lines = [_with_first(reading, line(reading)) for _, reading in seen[:first]]
     changes = seen[first:]
     lines += [
-        _with_first(reading, f"+{at:.1f} s {line(reading, with_place=False)}") for at, reading in changes[:MOST_LINES]
+        text if reading.is_good else _with_first(reading, text)
+        for text, reading in ((f"+{at:.1f} s {line(r, with_place=False)}", r) for at, r in changes[:MOST_LINES])
     ]
     more = len(changes) - MOST_LINES
     said = [f"first values, then {len(changes)} changes in {seconds:g} s"]

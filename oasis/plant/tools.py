@@ -100,11 +100,11 @@ def _write(writing: Writing, tags: Mapping[str, Tag]) -> Tool:
 
 
 def _meant(tag: Tag | None, value: object) -> object:
-    """The value as the tag's type where a model wrote a number as text."""
+    """The value as the tag's type where a model wrote a number as text, also with the tag's own unit behind it."""
     if tag is None or not isinstance(value, str) or kind_of(tag.point.form.type) is Kind.TEXT:
         return value
     try:
-        return parsed(tag.point.form, value)
+        return parsed(tag.point.form, value.strip().removesuffix(tag.point.form.unit))
     except ValueError:
         return value
 

@@ -1,15 +1,22 @@
 """The tools a model has for a plant."""
 
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from oasis.core.items import Status
 from oasis.core.tool import Risk
 from oasis.errors import ToolFault
 from oasis.plant.connections import Connections
+from oasis.plant.pack import Pack
+from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
 from oasis.plant.tools import plant_tools
-from oasis.plant.values import Form, Point
-from tests.plant.device import Memory, pack
+from oasis.plant.values import Form, Point, Reading
+from oasis.plant.written import Written
+from tests.plant.device import Memory, MemoryDriver, pack
 
 WATER = Tag("water", "mem://boiler", Point("cell 1", Form(scale=0.1, unit="°C"), "water"))
 
@@ -68,6 +75,38 @@ async def test_watching_gives_first_values_and_changes(tools):
     said = await tools["plant_read"].run({"items": ["water"], "watch_s": 0.1})
     assert "\nwater (cell 1): 78.3 °C 783, cell 1\n+0.0 s water (cell 1): 78.4 °C" in said.text
     assert "first values, then 1 changes in 0.1 s" in said.text
+
+
+async def test_what_a_value_may_be_is_said_once_while_it_is_watched(memory: Memory):
+    class Guessing(MemoryDriver):
+        async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
+            async for reading in super().watch(points, seconds, interval_s):
+                yield replace(reading, more=("may be a level",))
+
+    guesses = Pack("memory", {"mem": lambda url: Guessing(memory, url)}, "", Path("none"))
+    read = plant_tools(Connections([guesses]), (), {})[1]
+    said = (await read.run({"url": "mem://boiler", "items": ["cell 1"], "watch_s": 0.1})).text
+    assert "cell 1: 784" in said
+    assert said.count("may be a level") == 1
+
+
+async def test_a_number_with_the_unit_of_its_tag_is_that_number(memory: Memory):
+    planned: list[object] = []
+
+    class Noting:
+        async def plan(self, tag: str, value: object) -> Plan:
+            planned.append(value)
+            raise ToolFault("noted")
+
+        async def carry_out(self, token: str, by: str) -> Written:
+            raise AssertionError
+
+    tag = replace(WATER, point=Point("cell 1", Form("uint16", scale=0.1, unit="°C"), "water"))
+    write = plant_tools(Connections([pack(memory)]), (), {"water": tag}, Noting())[2]
+    for value in ("25 °C", "25.5°C", "25 K"):
+        with pytest.raises(ToolFault, match="noted"):
+            await write.preview({"tag": "water", "value": value})
+    assert planned == [25, 25.5, "25 K"]
 
 
 async def test_a_scan_says_what_it_found_and_what_it_cost(tools):
