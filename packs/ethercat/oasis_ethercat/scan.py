@@ -6,13 +6,12 @@ SAFEOP or OP. Reading the SII writes an address and a read command to the SII in
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Found, Scan
 from oasis.plant.values import spelled
-from oasis_ethercat import coe_types, esi, process_map, sii
+from oasis_ethercat import coe_types, esi_scan, process_map, sii
 from oasis_ethercat.esc import CoeDetail, Mailbox, Register
 from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
 from oasis_ethercat.master import SdoRefused, SdoSilent
@@ -20,8 +19,11 @@ from oasis_ethercat.presence import Presence, Seen
 from oasis_ethercat.reading import NEEDS_PREOP
 from oasis_ethercat.segment import Segment
 
-HELP = 'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file.'
-_ITEM = re.compile(r"(?:slave\s+)?(\d{1,5})(?:\s+(od|pdo))?")
+HELP = (
+    'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file, '
+    '"2 esi FILE" a slave beside it.'
+)
+_ITEM = re.compile(r"(?:slave\s+)?(\d{1,5})(?:\s+(od|pdo|esi\s+\S.*))?", re.IGNORECASE)
 _SWAPPED = "RxPDO: from the master, outputs; TxPDO: to the master, inputs"
 
 
@@ -31,7 +33,7 @@ def scan(segment: Segment, items: Sequence[str], budget: Budget) -> Scan:
     wanted = [_wanted(item) for item in items if not item.lower().startswith("esi ")]
     found: list[Found] = []
     for file in files:
-        found += list(_esi(file, budget))
+        found += list(esi_scan.devices(file, budget))
     if items and not wanted:
         return Scan(tuple(found), stopped=budget.stopped)
     if segment.master:
@@ -49,10 +51,11 @@ def _notes(presence: Presence) -> tuple[str, ...]:
 
 
 def _wanted(item: str) -> tuple[int, str]:
-    found = _ITEM.fullmatch(" ".join(item.lower().split()))
+    found = _ITEM.fullmatch(item.strip())
     if not found or not int(found[1]):
         raise ToolFault(f"{spelled(item[:80])} is no EtherCAT scan item. {HELP}")
-    return int(found[1]), found[2] or ""
+    what = found[2] or ""
+    return int(found[1]), what if " " in what else what.lower()
 
 
 def _with_facts(
@@ -68,6 +71,8 @@ def _with_facts(
             found += list(_objects(segment, position, budget))
         elif what == "pdo":
             found += list(_process_data(segment, facts, position, budget))
+        elif what:
+            found.append(esi_scan.beside(what.split(None, 1)[1], position, _contents(facts, position)))
         elif budget.spend():
             found.append(_details(segment, facts, states[position - 1]))
     return found
@@ -165,10 +170,8 @@ def _process_data(segment: Segment, facts: Facts, position: int, budget: Budget)
         return
     if segment.master:
         mapping = segment.master.process_map(position)
-    elif (image := facts.image(position)) is not None:
-        mapping = process_map.from_sii(sii.contents(image))
     else:
-        raise ToolFault("The SII may not be read while another master runs the segment.")
+        mapping = process_map.from_sii(_contents(facts, position))
     for way, places in (("out", mapping.outputs), ("in", mapping.inputs)):
         for place in places:
             fields = {
@@ -185,6 +188,13 @@ def _process_data(segment: Segment, facts: Facts, position: int, budget: Budget)
         "from": mapping.source,
     }
     yield Found("process data", f"{position} pdo", fields, (_SWAPPED,))
+
+
+def _contents(facts: Facts, position: int) -> sii.Contents:
+    image = facts.image(position)
+    if image is None:
+        raise ToolFault("The SII may not be read while another master runs the segment.")
+    return sii.contents(image)
 
 
 def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]:
@@ -227,36 +237,3 @@ def _access(bits: int) -> str:
     if not writable:
         return read
     return f"{read}w" if writable & 6 else f"{read}w in PREOP"
-
-
-def _esi(name: str, budget: Budget) -> Iterator[Found]:
-    """The devices of an ESI file below the working directory."""
-    path, root = Path(name).resolve(), Path.cwd().resolve()
-    if not path.is_relative_to(root) or path.suffix.lower() != ".xml":
-        raise ToolFault(f"{spelled(name[:80])} is no .xml file below the working directory. Copy the ESI file there.")
-    for device in esi.read_esi(path):
-        if not budget.spend():
-            return
-        fields = {
-            "name": device.name,
-            "vendor": f"0x{device.vendor:08X} {device.vendor_name}".strip(),
-            "product": f"0x{device.product:08X}",
-            "revision": f"0x{device.revision:08X}",
-        }
-        yield Found(
-            "module" if device.is_module else "device", device.type or device.name, fields, tuple(_esi_lines(device))
-        )
-
-
-def _esi_lines(device: esi.EsiDevice) -> Iterator[str]:
-    for protocol, attributes in device.mailbox.items():
-        said = ", ".join(f"{key} {value}" for key, value in attributes.items())
-        yield f"mailbox {protocol}{': ' if said else ''}{said}"
-    for pdo in device.pdos:
-        way = "out" if pdo.is_output else "in"
-        place = "not assigned" if pdo.sync_manager is None else f"sync manager {pdo.sync_manager}"
-        yield f"{way} PDO 0x{pdo.index:04X} {pdo.name}: {pdo.bits} bits, {place}"
-        for entry in pdo.entries:
-            name = f"0x{entry.index:04X}:{entry.subindex} {entry.name} {entry.type}" if entry.index else "padding"
-            yield f"  {name}, {entry.bits} bits"
-    yield f"by default: outputs {device.output_bits} bits, inputs {device.input_bits} bits"

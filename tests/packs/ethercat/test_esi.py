@@ -9,6 +9,7 @@ from oasis_ethercat.driver import EthercatDriver
 from oasis_ethercat.esi import EsiEntry, look_up, read_esi
 from oasis_ethercat.simulator import sii as simulated
 from oasis_ethercat.simulator.devices import DEVICES
+from oasis_ethercat.simulator.running import RunningSegment
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget
@@ -132,3 +133,19 @@ async def test_a_scan_reads_no_other_file(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(below)
     with pytest.raises(ToolFault, match=r"is no \.xml file below the working directory"):
         await EthercatDriver("ethercat://eth9").scan([f"esi {name}"], Budget())
+
+
+async def test_a_slave_is_compared_with_its_device_file(
+    driver: EthercatDriver, segment: RunningSegment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    text = FILE.read_text(encoding="utf-8")
+    (tmp_path / "ox.xml").write_text(text, encoding="utf-8")
+    (tmp_path / "other.xml").write_text(
+        text.replace("<BitLen>32</BitLen><Name>Target velocity", "<BitLen>16</BitLen><Name>V")
+    )
+    monkeypatch.chdir(tmp_path)
+    same, other = (await driver.scan(["6 esi ox.xml", "6 esi other.xml"], Budget())).found
+    assert same.more[0] == "file and SII agree: revision, mailbox, every PDO and entry"
+    assert other.more[0] == "PDO 0x1600: other entries, 80 bits in the file, 96 in the SII"
+    with pytest.raises(ToolFault, match="does not describe slave 3"):
+        await driver.scan(["3 esi ox.xml"], Budget())
