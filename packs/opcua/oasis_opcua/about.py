@@ -7,6 +7,7 @@ from typing import Any
 from oasis.plant.driver import Budget
 from oasis.plant.values import spelled
 from oasis_opcua.link import Link
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import ua
 from oasis_opcua.variants import BUILT_IN
 
@@ -142,7 +143,10 @@ class Atlas:
         names = await self._link.read(new, ua.AttributeIds.BrowseName, budget)
         for kind, data in zip(new, names, strict=False):
             name = value_of(data)
-            self._types[kind] = (name.Name if name else str(self._link.node(kind)), await self._built_in(kind, budget))
+            self._types[kind] = (
+                plain(name.Name) if name else str(self._link.node(kind)),
+                await self._built_in(kind, budget),
+            )
 
     async def _built_in(self, kind: Any, budget: Budget | None) -> str:
         """The nearest supertype that is built in; empty for structures and abstract numbers."""
@@ -187,7 +191,7 @@ def value_of(data: Any) -> Any:
 
 
 def _text(text: Any) -> str:
-    return "".join(c for c in (text.Text or "") if c.isprintable())[:40]
+    return plain(text.Text, 40)
 
 
 def _names(given: Any) -> Mapping[int, str]:

@@ -9,6 +9,7 @@ from oasis_opcua import faults
 from oasis_opcua.items import Node
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Refused
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import status_name, ua
 
 MOST_NODES = 50_000
@@ -82,9 +83,7 @@ async def walk(link: Link, roots: Sequence[Node], budget: Budget, depth: int = 6
 
 def _branch(reference: Any, path: tuple[str, ...]) -> Branch:
     kind = _CLASSES.get(int(reference.NodeClass), "node")
-    name = reference.BrowseName.Name or ""
-    if len(name) > MOST_NAME or not name.isprintable():
-        name = "".join(c if c.isprintable() else "?" for c in name[:MOST_NAME])
+    name = plain(reference.BrowseName.Name, MOST_NAME)
     return Branch(reference.NodeId, kind, (*path, name), reference.TypeDefinition)
 
 

@@ -14,6 +14,7 @@ from oasis_opcua import faults, items
 from oasis_opcua.about import Atlas, value_of
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Refused
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, typed
 
@@ -67,7 +68,7 @@ async def method(link: Link, atlas: Atlas, item: items.Item) -> Method:
     inputs = await _arguments(link, atlas, value_of(next(read)) if "InputArguments" in given else None)
     outputs = await _arguments(link, atlas, value_of(next(read)) if "OutputArguments" in given else None)
     owner = await link.wire(item.owner) if item.owner else _owner(link, item, inverse)
-    return Method(str(name.Name), wire, owner, inputs, outputs, executable is not False)
+    return Method(plain(name.Name), wire, owner, inputs, outputs, executable is not False)
 
 
 def request(method: Method, value: Value, where: str) -> Any:
@@ -133,8 +134,7 @@ async def _arguments(link: Link, atlas: Atlas, given: Any) -> tuple[Argument, ..
     arguments: list[Argument] = []
     for argument in given or ():
         name, built_in = await atlas.type_of(argument.DataType)
-        shown = "".join(c for c in str(argument.Name) if c.isprintable())[:60]
-        arguments.append(Argument(shown, name, built_in, argument.ValueRank >= 0))
+        arguments.append(Argument(plain(argument.Name, 60), name, built_in, argument.ValueRank >= 0))
     return tuple(arguments)
 
 

@@ -10,6 +10,7 @@ from oasis.errors import ToolFault
 from oasis_opcua import trust
 from oasis_opcua.address import MODES, NONE, POLICIES, Address
 from oasis_opcua.refusals import CONNECT_S, in_words, quiet
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import ua
 
 POLICY = {
@@ -58,15 +59,15 @@ async def discovered(address: Address) -> Server:
         given: list[Any] = await client.connect_and_get_server_endpoints()
     endpoints = tuple(sorted((_endpoint(e) for e in given if _is_binary(e)), key=_strength))
     said = given[0].Server if given else ua.ApplicationDescription()
-    return Server(said.ApplicationName.Text or "", said.ApplicationUri or "", said.ProductUri or "", endpoints)
+    return Server(plain(said.ApplicationName.Text), plain(said.ApplicationUri), plain(said.ProductUri), endpoints)
 
 
 def _endpoint(given: Any) -> Endpoint:
     tokens = dict.fromkeys(token.TokenType.name for token in given.UserIdentityTokens or ())
-    policy = _NAMES.get(given.SecurityPolicyUri, str(given.SecurityPolicyUri))
+    policy = _NAMES.get(given.SecurityPolicyUri) or plain(given.SecurityPolicyUri)
     certificate = trust.first(given.ServerCertificate or b"")
     mode = given.SecurityMode.name.rstrip("_")
-    return Endpoint(str(given.EndpointUrl), policy, mode, tuple(tokens), certificate, int(given.SecurityLevel))
+    return Endpoint(plain(given.EndpointUrl), policy, mode, tuple(tokens), certificate, int(given.SecurityLevel))
 
 
 def _is_binary(given: Any) -> bool:

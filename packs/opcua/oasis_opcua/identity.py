@@ -4,6 +4,7 @@ from typing import Any
 
 from oasis_opcua.about import value_of
 from oasis_opcua.link import Link
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import ua
 
 # Part 6, Annex A: Server.ServerArray, and Server.ServerStatus.BuildInfo with its parts
@@ -20,4 +21,4 @@ async def said(link: Link) -> str:
     shown = [application, str(parts["name"] or parts["product"] or "")]
     shown += [f"version {parts['version']}"] if parts["version"] else []
     shown += [f"build {parts['build']}"] if parts["build"] else []
-    return ", ".join("".join(c for c in part if c.isprintable())[:80] for part in shown if part)
+    return ", ".join(plain(part, 80) for part in shown if part)

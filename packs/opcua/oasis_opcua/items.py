@@ -14,14 +14,16 @@ import re
 import uuid
 from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import quote
 
 from oasis.errors import ToolFault
 
 BASE = "http://opcfoundation.org/UA/"
 FORM = "Write nsu=NAMESPACE-URI;s=NAME (or i=NUMBER, g=GUID, b=BASE64), and i=NUMBER alone for OPC UA's own nodes."
-_NODE = re.compile(r"(?:nsu=(?P<uri>[^;]+);|ns=(?P<index>\d+);)?(?P<kind>[isgb])=(?P<id>.+)", re.DOTALL)
+_NODE = re.compile(r"(?:nsu=(?P<uri>[^;]+);|ns=(?P<index>\d+);)?(?P<kind>[igb]|sx?)=(?P<id>.+)", re.DOTALL)
 _OPTION = re.compile(r"\s+(?P<name>last|max)=(?P<value>\S+)$")
 _ELEMENTS = re.compile(r"(?P<node>.+?)\s+\[(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?\]", re.DOTALL)
+_ESCAPED = re.compile(r"%(25|3[Bb]|[01][0-9A-Fa-f]|7[Ff])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 HISTORY_S = 600
 MOST_PAST = 100
@@ -32,15 +34,20 @@ KEPT = 4096
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node by namespace URI. `kind` is i, s, g or b; `id` its identifier in canonical spelling."""
+    """A node by namespace URI. `kind` is i, s, g or b; `id` its identifier in canonical spelling.
+
+    A text identifier that cannot be shown is written `sx=` and the hex digits of its UTF-8.
+    """
 
     uri: str
     kind: str
     id: str
 
     def __str__(self) -> str:
-        escaped = self.uri.replace("%", "%25").replace(";", "%3B")
-        return f"{'' if self.uri == BASE else f'nsu={escaped};'}{self.kind}={self.id}"
+        namespace = "" if self.uri == BASE else f"nsu={spelled_uri(self.uri)};"
+        if self.kind == "s" and not self.id.isprintable():
+            return f"{namespace}sx={self.id.encode().hex()}"
+        return f"{namespace}{self.kind}={self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +110,13 @@ def node(text: str) -> Node:
             f"name may be another node then. Scan without items: it lists which URI has index {found['index']} now; "
             f"then write nsu=URI;{found['kind']}={found['id'][:60]}."
         )
-    uri = (found["uri"] or BASE).replace("%3B", ";").replace("%3b", ";").replace("%25", "%")
-    return Node(uri, found["kind"], _identifier(found["kind"], found["id"]))
+    uri = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), found["uri"] or BASE)
+    return Node(uri, found["kind"].removesuffix("x"), _identifier(found["kind"], found["id"]))
+
+
+def spelled_uri(uri: str) -> str:
+    """A namespace's URI as it stands in an item: `%`, `;` and what cannot be shown escaped (Part 6, 5.3.1.11)."""
+    return "".join(c if c.isprintable() and c not in "%;" else quote(c, safe="") for c in uri)
 
 
 def _identifier(kind: str, text: str) -> str:
@@ -118,6 +130,8 @@ def _identifier(kind: str, text: str) -> str:
                 return str(number)
             case "g":
                 return str(uuid.UUID(text))
+            case "sx":
+                return bytes.fromhex(text).decode()
             case "b":
                 return base64.b64encode(base64.b64decode(text, validate=True)).decode()
             case _:

@@ -18,6 +18,7 @@ from oasis_opcua.endpoints import POLICY, Endpoint, chosen, discovered
 from oasis_opcua.items import BASE, Node
 from oasis_opcua.nodes import from_wire, to_wire
 from oasis_opcua.refusals import ANSWER_S, Broken, Refused, in_words
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import ua
 
 MOST_IN_ONE = 1000
@@ -81,7 +82,7 @@ class Link:
             await self.learn()
         if node.uri not in self.namespaces:
             raise ToolFault(
-                f"{self.where} has no namespace {node.uri[:120]}. It has: {', '.join(self.namespaces)[:600]}."
+                f"{self.where} has no namespace {plain(node.uri)}. It has: {', '.join(plain(uri) for uri in self.namespaces)[:600]}."
             )
         wire = self._wires[node] = to_wire(node, self.namespaces.index(node.uri))
         return wire

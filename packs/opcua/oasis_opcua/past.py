@@ -13,6 +13,7 @@ from oasis_opcua import faults, items
 from oasis_opcua.about import Atlas
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Refused
+from oasis_opcua.texts import plain
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, stamp
 
@@ -50,7 +51,9 @@ async def history(link: Link, atlas: Atlas, point: Point, item: items.Item) -> l
         for data in values
     ]
     if not readings:
-        return [Reading(point, None, f"no values in the last {item.seconds:g} s", "", where)]
+        return [
+            Reading(point, None, f"no values in the last {item.seconds:g} s; last= reaches further back", "", where)
+        ]
     readings.sort(key=lambda reading: reading.at)
     if note:
         readings[-1] = replace(readings[-1], more=(note,))
@@ -71,7 +74,7 @@ async def events(link: Link, point: Point, item: items.Item) -> list[Reading]:
     address = replace(point, address=f"event of {item.node}")
     readings = [event(link, address, fields.EventFields) for fields in found]
     if not readings:
-        return [Reading(point, None, f"no events in the last {item.seconds:g} s")]
+        return [Reading(point, None, f"no events in the last {item.seconds:g} s; last= reaches further back")]
     readings.sort(key=lambda reading: reading.at)
     if note:
         readings[-1] = replace(readings[-1], more=(*readings[-1].more, note))
@@ -93,7 +96,7 @@ def event_filter() -> Any:
 def event(link: Link, point: Point, fields: Sequence[Any]) -> Reading:
     """One event as a reading: its text as value, severity and source beside it."""
     at, severity, source, message = (held(field.Value, link.namespaces) for field in fields)
-    where = f"severity {severity}, source {str(source)[:60]}"
+    where = f"severity {severity}, source {plain(source, 60)}"
     return Reading(point, str(message or ""), GOOD, "", where, str(at or ""))
 
 

@@ -23,7 +23,7 @@ MOST_SHOWN = 400
 
 def of_server(address: Address, server: Server) -> list[Found]:
     """The server and its endpoints, as discovery gives them."""
-    found = [Found("server", address.url, {"name": _text(server.name), "application": _text(server.application)})]
+    found = [Found("server", address.url, {"name": server.name, "application": server.application})]
     base = replace(address, policy="", mode="SignAndEncrypt")
     for endpoint in server.endpoints:
         if not endpoint.is_usable:
@@ -48,7 +48,9 @@ def forwarded(address: Address, server: Server) -> tuple[str, ...]:
 async def top(link: Link, atlas: Atlas, budget: Budget) -> tuple[list[Found], tuple[str, ...], str]:
     """Identity, namespaces and the first level of nodes; notes; why it stopped."""
     found = [
-        Found("namespace", uri, {"index now": str(index)}) for index, uri in enumerate(link.namespaces) if uri != BASE
+        Found("namespace", items.spelled_uri(uri), {"index now": str(index)})
+        for index, uri in enumerate(link.namespaces)
+        if uri != BASE
     ]
     walked = await browse.walk(link, [OBJECTS], budget, depth=1)
     branches = [b for b in walked.branches if str(link.node(b.wire)) != f"i={SERVER}"]
@@ -100,7 +102,3 @@ async def _described(link: Link, atlas: Atlas, branches: Sequence[Branch], budge
 
 def _place(url: str) -> str:
     return url.removeprefix("opc.tcp://").partition("/")[0].lower()
-
-
-def _text(text: str) -> str:
-    return "".join(c for c in text if c.isprintable())[:120]

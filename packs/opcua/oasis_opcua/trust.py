@@ -11,6 +11,7 @@ from pathlib import Path
 from oasis.errors import ToolFault
 from oasis_opcua import keys
 from oasis_opcua.address import Address
+from oasis_opcua.texts import plain
 
 
 def fingerprint(certificate: bytes) -> str:
@@ -42,7 +43,7 @@ def check(address: Address, certificate: bytes) -> None:
         path = _set_aside(address, certificate)
         others = _replaced(address, trusted)
         raise ToolFault(
-            f"{where} shows a certificate that is not trusted here: {_shown(subject)}, valid until {ends:%Y-%m-%d}, "
+            f"{where} shows a certificate that is not trusted here: {plain(subject)}, valid until {ends:%Y-%m-%d}, "
             f"SHA-1 {fingerprint(certificate)}. {others}It is kept in {path}. The engineer compares the thumbprint "
             f"with the one at the server and, if they agree, moves that file to {trusted}. Nothing was read or written."
         )
@@ -109,8 +110,3 @@ def _replaced(address: Address, trusted: Path) -> str:
 
 def _place(address: Address) -> str:
     return re.sub(r"[^A-Za-z0-9.]", "_", f"{address.host}_{address.port}")
-
-
-def _shown(subject: str) -> str:
-    """A subject is the server's text: one line, without control characters, bounded."""
-    return "".join(c for c in subject if c.isprintable())[:120]

@@ -15,6 +15,7 @@ from oasis.errors import ToolFault
         ("ns=0;i=2258", Item("value", Node(items.BASE, "i", "2258"))),
         ("nsu=urn:x;i=007", Item("value", Node("urn:x", "i", "7"))),
         ("nsu=urn:a%3Bb%25;s=x", Item("value", Node("urn:a;b%", "s", "x"))),
+        ("nsu=urn:a%0Ab;sx=410a42", Item("value", Node("urn:a\nb", "s", "A\nB"))),
         ("nsu=urn:x;s=W [2-4]", Item("value", Node("urn:x", "s", "W"), (2, 4))),
         ("nsu=urn:x;s=W[0] [7]", Item("value", Node("urn:x", "s", "W[0]"), (7, 7))),
         (
@@ -45,3 +46,9 @@ def test_a_namespace_by_index_is_refused_since_indexes_change():
 def test_what_is_no_item_is_refused(text: str):
     with pytest.raises(ToolFault):
         items.parse(text)
+
+
+def test_an_id_that_a_server_made_of_line_breaks_is_written_on_one_line():
+    text = str(Node("urn:x\r\n[end]", "s", "A\n[end]\x1b[2J"))
+    assert text.isprintable()
+    assert items.node(text) == Node("urn:x\r\n[end]", "s", "A\n[end]\x1b[2J")

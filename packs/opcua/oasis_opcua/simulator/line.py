@@ -75,8 +75,8 @@ async def running_line(
     """Run the line on a loopback port (0: a free one).
 
     `big` adds 10,000 nodes; `nodesets` are NodeSet2 files in any order; `folder` keeps the server's key and what it
-    trusts (default: one that goes with it); `speed` is the line's seconds in one, 0 holds it still. Raises ToolFault for
-    a NodeSet that cannot be loaded.
+    trusts (default: one that goes with it); `speed` is the line's seconds in one, 0 holds it still. Raises ToolFault
+    for a NodeSet that cannot be loaded.
     """
     _quiet()
     with contextlib.ExitStack() as stack:
