@@ -81,9 +81,8 @@ class Link:
         if node.uri not in self.namespaces:
             await self.learn()
         if node.uri not in self.namespaces:
-            raise ToolFault(
-                f"{self.where} has no namespace {plain(node.uri)}. It has: {', '.join(plain(uri) for uri in self.namespaces)[:600]}."
-            )
+            there = ", ".join(plain(uri) for uri in self.namespaces)[:600]
+            raise ToolFault(f"{self.where} has no namespace {plain(node.uri)}. It has: {there}.")
         wire = self._wires[node] = to_wire(node, self.namespaces.index(node.uri))
         return wire
 
