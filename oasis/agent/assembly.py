@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from oasis.agent.calls import CallRunner
 from oasis.agent.compaction_policy import CompactAt
-from oasis.agent.folders import audit_folder, protected_folders, sessions_folder, spill_folder, undo_folder
+from oasis.agent.folders import (
+    audit_folder,
+    own_code,
+    protected_folders,
+    sessions_folder,
+    spill_folder,
+    undo_folder,
+)
 from oasis.agent.gate import Asker, commands_ask, reading_is_free
 from oasis.agent.hooks import Hooks
 from oasis.agent.loop import Agent, Limits
@@ -74,7 +81,8 @@ def toolbox(project: Path, packs: Sequence[str] = (), site: Path | None = None) 
     """
     chosen = chosen_packs(packs)
     skills = Skills(skills_folder(), pack_skills(chosen), project)
-    protected = (*protected_folders(), *((site,) if site else ()))
+    own = own_code(project) if chosen else ()
+    protected = (*protected_folders(), *own, *((site,) if site else ()))
     workspace = Workspace(project, spill_folder(), skills.folders(), protected)
     if not chosen:
         if site:

@@ -1,5 +1,6 @@
 """Where Oasis keeps what belongs to a user on this machine."""
 
+import sys
 from pathlib import Path
 
 from platformdirs import user_config_path, user_state_path
@@ -33,3 +34,14 @@ def spill_folder() -> Path:
 def protected_folders() -> tuple[Path, ...]:
     """What no tool may write: settings and rules, sessions, audits, snapshots, saved states of the model."""
     return (user_config_path("oasis"), sessions_folder(), audit_folder(), undo_folder(), kv_folder())
+
+
+def own_code(project: Path) -> tuple[Path, ...]:
+    """Where Oasis and its libraries are: some are imported when first used, so what is changed there runs in Oasis.
+
+    Left out is what lies in the project or has it inside: somebody works on Oasis itself.
+    """
+    root = project.resolve()
+    environment = [sys.prefix] if sys.prefix != sys.base_prefix else []
+    folders = [Path(place).resolve() for place in (*environment, Path(__file__).parents[1])]
+    return tuple(folder for folder in folders if not (folder.is_relative_to(root) or root.is_relative_to(folder)))

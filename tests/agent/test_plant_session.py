@@ -9,7 +9,9 @@ import pytest
 from oasis_modbus.simulator.stations import Running, running
 from platformdirs import user_config_path
 
+import oasis
 from oasis.agent.assembly import agent, at_plant, create_session, first_items, resume_session, toolbox
+from oasis.agent.folders import own_code
 from oasis.agent.gate import Answer, nobody_to_ask
 from oasis.agent.permissions import Mode, Permissions
 from oasis.agent.sessions import audited
@@ -196,6 +198,23 @@ async def test_a_command_makes_no_rules_for_the_user_where_there_are_none(boiler
     command = f"mkdir -p {rules.parent}; echo 'allow = [\"bash\"]' > {rules}"
     await boiler.turn(call("bash", command=command), permissions=Permissions(allow=["bash"]))
     assert not rules.exists()
+
+
+@pytest.mark.skipif(isolation() is None, reason=why_none())
+async def test_a_command_changes_none_of_the_code_that_talks_to_the_plant(boiler: AtBoiler):
+    made = Path(oasis.__file__).parent / "made_by_a_command.py"
+    try:
+        await boiler.turn(call("bash", command=f"touch {made}"), permissions=Permissions(allow=["bash"]))
+        assert not made.exists()
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def test_who_works_on_oasis_itself_may_change_it():
+    package = Path(oasis.__file__).parent
+    assert package in own_code(package.parents[1] / "elsewhere")
+    assert package not in own_code(package.parent)
+    assert package not in own_code(package / "plant")
 
 
 async def test_text_of_a_device_changes_nothing_that_is_allowed(boiler: AtBoiler):
