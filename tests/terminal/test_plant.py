@@ -29,29 +29,31 @@ async def test_values_are_a_table_and_each_write_is_approved_on_its_own(
             text("It is at 74 degrees."),
         ]
         flags = ("--pack", "modbus", "--site", str(site))
-        async with serving(*script) as server:
-            async with terminal(project, "--server", server.url, *flags, columns=120, rows=40) as session:
-                await session.until("WRITING POSSIBLE: Boiler house · m · chat lane")
-                session.send("raise it to 74 degrees\r")
-                await session.until("no substitute for a hardware emergency stop", "> n  no")
-                session.send("y")
-                await session.until("WRITE TO A DEVICE: write set_point", "> n  no", "FC06 wire 0")
-                assert steady(session.end) == snapshot(name="a device write is asked about")
-                session.send("\r")
-                await session.until("denied: The engineer denied this", "→ 74", "> n  no")
-                session.send("y")
-                await session.until("turn 1", "74 degrees.")
-                session.send("/plan set_point 76\r")
-                await session.until("→ 76 degC?", "> n  no")
-                session.send("n")
-                await session.until("Not written.")
-                session.send("/plan\r")
-                await session.until("Read back", "written")
-                session.send("\x1b[Z\x1b[Z")
-                await session.until("read only")
-                session.send("/quit\r")
-                assert await session.ended() == 0
-                assert session.is_sane
+        async with (
+            serving(*script) as server,
+            terminal(project, "--server", server.url, *flags, columns=120, rows=40) as session,
+        ):
+            await session.until("WRITING POSSIBLE: Boiler house · m · chat lane")
+            session.send("raise it to 74 degrees\r")
+            await session.until("no substitute for a hardware emergency stop", "> n  no")
+            session.send("y")
+            await session.until("WRITE TO A DEVICE: write set_point", "> n  no", "FC06 wire 0")
+            assert steady(session.end) == snapshot(name="a device write is asked about")
+            session.send("\r")
+            await session.until("denied: The engineer denied this", "→ 74", "> n  no")
+            session.send("y")
+            await session.until("turn 1", "74 degrees.")
+            session.send("/plan set_point 76\r")
+            await session.until("→ 76 degC?", "> n  no")
+            session.send("n")
+            await session.until("Not written.")
+            session.send("/plan\r")
+            await session.until("Read back", "written")
+            session.send("\x1b[Z\x1b[Z")
+            await session.until("read only")
+            session.send("/quit\r")
+            assert await session.ended() == 0
+            assert session.is_sane
     writes = [message["content"] for message in server.requests[-1]["messages"] if message["role"] == "tool"]
     assert "74" in writes[-1]
     assert "denied" in writes[-2]

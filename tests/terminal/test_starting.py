@@ -23,27 +23,30 @@ async def test_a_first_start_asks_and_a_model_named_later_is_used_and_exchanged(
     project: Path, nothing_there: dict[str, str], tmp_path: Path
 ):
     answer = text("Hello yourself.")
-    async with serving(answer) as first, serving(text("Still here.")) as second:
-        async with terminal(project, **nothing_there) as session:
-            await session.until("No model is set. What should Oasis run on?", "Fetch")
-            session.send("\x1b")
-            await session.until("Nothing can be sent yet", "no model")
-            session.send("hello\r")
-            await session.until("There is no model yet", "› hello")
-            session.send("\x15")
-            session.send(f"/model {first.url}\r")
-            await session.until("m · chat lane")
-            session.send("hello\r")
-            await session.until("Hello yourself.", "turn 1")
+    async with (
+        serving(answer) as first,
+        serving(text("Still here.")) as second,
+        terminal(project, **nothing_there) as session,
+    ):
+        await session.until("No model is set. What should Oasis run on?", "Fetch")
+        session.send("\x1b")
+        await session.until("Nothing can be sent yet", "no model")
+        session.send("hello\r")
+        await session.until("There is no model yet", "› hello")
+        session.send("\x15")
+        session.send(f"/model {first.url}\r")
+        await session.until("m · chat lane")
+        session.send("hello\r")
+        await session.until("Hello yourself.", "turn 1")
 
-            session.send(f"/model {second.url}\r")
-            await session.until("A new epoch begins: about", "Change the model", "> y  yes")
-            session.send("y")
-            await session.until("turn 1", gone="Change the model")
-            session.send("are you there?\r")
-            await session.until("Still here.", "turn 2")
-            session.send("/quit\r")
-            assert await session.ended() == 0
+        session.send(f"/model {second.url}\r")
+        await session.until("A new epoch begins: about", "Change the model", "> y  yes")
+        session.send("y")
+        await session.until("turn 1", gone="Change the model")
+        session.send("are you there?\r")
+        await session.until("Still here.", "turn 2")
+        session.send("/quit\r")
+        assert await session.ended() == 0
     told = second.requests[0]["messages"]
     assert [message["role"] for message in told] == ["system", "user"]
     assert "Engineer: hello" in told[1]["content"]

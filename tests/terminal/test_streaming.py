@@ -40,32 +40,34 @@ class Endless:
 
 async def test_keys_are_heard_while_the_model_writes_and_much_output_takes_little_memory(project: Path):
     endless = Endless()
-    async with serving(endless, text("ok")) as server:
-        async with terminal(project, "--server", server.url, columns=80, NO_COLOR="1") as session:
-            await session.until("m · chat lane")
-            session.send("write\r")
-            await session.until("word400")
-            for typed in ("a", "ab", "abc"):
-                session.send(typed[-1])
-                await session.until(f"› {typed}")
-            assert "turn 1" not in session.text
-            session.send("\x15\x1b")
-            await session.until("Interrupted.", "turn 1")
-            endless.stop.set()
+    async with (
+        serving(endless, text("ok")) as server,
+        terminal(project, "--server", server.url, columns=80, NO_COLOR="1") as session,
+    ):
+        await session.until("m · chat lane")
+        session.send("write\r")
+        await session.until("word400")
+        for typed in ("a", "ab", "abc"):
+            session.send(typed[-1])
+            await session.until(f"› {typed}")
+        assert "turn 1" not in session.text
+        session.send("\x15\x1b")
+        await session.until("Interrupted.", "turn 1")
+        endless.stop.set()
 
-            before = psutil.Process(session.process.pid).memory_info().rss
-            session.send("!seq -f 'line %.0f of very many lines of output' 100000\r")
-            await session.until("+ output of seq")
-            assert psutil.Process(session.process.pid).memory_info().rss - before < 64 << 20
-            assert len(session.text.split("\n")) < 1_000
+        before = psutil.Process(session.process.pid).memory_info().rss
+        session.send("!seq -f 'line %.0f of very many lines of output' 100000\r")
+        await session.until("+ output of seq")
+        assert psutil.Process(session.process.pid).memory_info().rss - before < 64 << 20
+        assert len(session.text.split("\n")) < 1_000
 
-            session.send("/drop\r")
-            await session.until("1 output left out.")
-            session.send("go on\r")
-            await session.until("turn 2")
-            session.send("/quit\r")
-            assert await session.ended() == 0
-            assert session.is_sane
+        session.send("/drop\r")
+        await session.until("1 output left out.")
+        session.send("go on\r")
+        await session.until("turn 2")
+        session.send("/quit\r")
+        assert await session.ended() == 0
+        assert session.is_sane
     assert "very many" not in server.bodies[1].decode()
     assert COLOUR.search(bytes(session.output)) is None
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.layout.controls import BufferControl, SearchBufferControl
-from prompt_toolkit.layout.processors import BeforeInput, HighlightIncrementalSearchProcessor
+from prompt_toolkit.layout.controls import BufferControl
+from prompt_toolkit.layout.processors import HighlightIncrementalSearchProcessor
+from prompt_toolkit.widgets import SearchToolbar
 
 from oasis.ui.terminal.history import InputHistory
 from oasis.ui.terminal.paste import Pasted
@@ -26,13 +27,12 @@ class Editor:
             enable_history_search=False,
             tempfile_suffix=".md",
         )
-        self.search = SearchBufferControl(
-            Buffer(name="search", multiline=False), input_processors=[BeforeInput("search history: ", "class:status")]
-        )
+        ask = [("class:status", "search history: ")]
+        self.search = SearchToolbar(forward_search_prompt=ask, backward_search_prompt=ask)
         self.control = BufferControl(
             self.buffer,
             input_processors=[HighlightIncrementalSearchProcessor()],
-            search_buffer_control=self.search,
+            search_buffer_control=self.search.control,
             preview_search=True,
             focus_on_click=False,
         )
@@ -59,6 +59,12 @@ class Editor:
         typed = self.buffer.text
         self.buffer.text = f"{text}\n{typed}" if typed else text
         self.buffer.cursor_position = len(self.buffer.text)
+
+    def close_menu(self) -> bool:
+        """Take the completion that is selected; False where none is."""
+        state = self.buffer.complete_state
+        self.buffer.complete_state = None
+        return state is not None and state.current_completion is not None
 
     def continue_line(self) -> bool:
         """A backslash before the cursor becomes a line break; False where there is none."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.06
 THOUGHT_ROWS = 3
+PERSON_LINES = 12
 
 
 class Feed:
@@ -96,7 +97,12 @@ class Feed:
 
     def person(self, text: str) -> None:
         """Print what the person sent."""
-        self.say(Line.assemble((f"{self.brush.signs.prompt} ", "bold cyan"), words(text, "bold")))
+        lines = clean(text).split("\n")
+        mark = (f"{self.brush.signs.prompt} ", "bold cyan")
+        self.say(Line.assemble(mark, words("\n".join(lines[:PERSON_LINES]), "bold")))
+        if len(lines) > PERSON_LINES:
+            number = self.drawer.put("what you sent", text)
+            self.note(f"  {len(lines) - PERSON_LINES:,} more lines {self.brush.signs.dot} #{number}")
 
     def message(self, text: str) -> None:
         """Print a whole message of the model."""

@@ -9,7 +9,6 @@ from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, Vertical
 from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.styles import Style
-from prompt_toolkit.widgets import SearchToolbar
 
 from oasis.ui.terminal.paint import fitted
 from oasis.ui.terminal.status import fragments
@@ -63,7 +62,6 @@ def layout(terminal: "Terminal") -> Layout:
     def prefix(line: int, wrapped: int) -> StyleAndTextTuples:
         return [("class:prompt", f"{prompt} " if line == wrapped == 0 else "  ")]
 
-    search = SearchToolbar(search_buffer=editor.search.buffer)
     input_window = Window(
         editor.control,
         height=lambda: _rows(min(MAX_INPUT_ROWS, max(3, terminal.rows // 2))),
@@ -80,7 +78,7 @@ def layout(terminal: "Terminal") -> Layout:
                 _shown(waiting, lambda: bool(live.queued or live.attached)),
                 _shown(question, lambda: terminal.desk.question is not None),
                 input_window,
-                search,
+                editor.search,
                 _shown(menu, lambda: bool(_menu(terminal))),
                 Window(FormattedTextControl(status), height=1, dont_extend_height=True),
             ],

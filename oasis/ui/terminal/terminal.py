@@ -145,8 +145,8 @@ class Terminal:
             self._typed_s = -TYPING_S
         elif question is not None and self.editor.is_empty:
             self.answer("")
-        elif self.editor.buffer.complete_state and self.editor.buffer.complete_state.current_completion:
-            self.editor.buffer.complete_state = None
+        elif self.editor.close_menu() and not self.editor.text.startswith("/"):
+            self.redraw()
         elif not self.editor.continue_line():
             self.submit(self.editor.take())
 

@@ -41,9 +41,10 @@ def arguments_of(terminal: "Terminal", name: str) -> Sequence[str]:
 
 
 async def run_command(terminal: "Terminal", text: str) -> None:
-    """Run `/name argument`; what is misspelt is told with the nearest name."""
+    """Run `/name argument`, or the one command that begins so; what is misspelt is told with the nearest name."""
     name, _, argument = text[1:].partition(" ")
-    command = COMMANDS.get(name)
+    begun = [command for known, command in COMMANDS.items() if name and known.startswith(name)]
+    command = COMMANDS.get(name) or (begun[0] if len(begun) == 1 else None)
     if command is None:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists the commands."
