@@ -110,7 +110,7 @@ COMMANDS = {
     "/open 1": "line 41",
     "/open 99": "There is no #99",
     "/drop": "Nothing waits",
-    "/model": "lists those at hand",
+    "/model": "Tab lists",
     "/resume": "There is no other session of this project.",
     "/nwe": "Did you mean /new?",
     "/new": "begins with your next message",
