@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
-from oasis_modbus.frames import Reply, tcp_frame
+from oasis_modbus.frames import Reply, parse_rtu, rtu_length, tcp_frame
 
 _REMEMBERED = 600
 
@@ -57,6 +57,12 @@ class Link(ABC):
         """End the connection between two requests; the next one makes another."""
         async with self.gate:
             await self.drop()
+
+    def note_stray(self, data: bytes) -> None:
+        """Serial frames that came when none was due: in a scan, who sent them is there."""
+        while self.is_scanning and (length := rtu_length(data)) and (reply := parse_rtu(data[:length])):
+            self.late[reply.unit] = reply
+            data = data[length:]
 
     @abstractmethod
     async def _exchange(self, frame: bytes, timeout_s: float) -> Reply: ...

@@ -33,7 +33,8 @@ class _Seen:
 
     `waits_s` is how long every answer took, also that nobody is there, also one that came after it was given up on.
     `nobody` is what a gateway answers for units that are not there, `left_out` how many. `pending` were given up
-    on since the last answer; those to ask `again` lost their answer with the connection.
+    on since the last answer; those to ask `again` lost their answer with the connection; `strange` ones answered while
+    another was asked.
     """
 
     answers: dict[int, str] = field(default_factory=dict[int, str])
@@ -46,6 +47,7 @@ class _Seen:
     nobody: bytes = b""
     left_out: int = 0
     pending: list[int] = field(default_factory=list[int])
+    strange: set[int] = field(default_factory=set[int])
     again: list[int] = field(default_factory=list[int])
 
     @property
@@ -143,10 +145,13 @@ async def _probe(link: Link, endpoint: Endpoint, unit: int, timeout_s: float, se
         seen.pending.append(unit)
         return
     except Strange as fault:
+        seen.again.append(unit)
         seen.lose()
         if fault.unit != unit and 0 < fault.unit < 248:
-            seen.answers.setdefault(fault.unit, "answered late, or for another unit")
-            seen.notes.append(f"While unit {unit} was asked, unit {fault.unit} answered: check both alone.")
+            seen.strange.add(fault.unit)
+            seen.notes.append(
+                f"While unit {unit} was asked, unit {fault.unit} answered: it is slow, or their numbers mix."
+            )
         return
     except (Broken, Garbled) as fault:
         seen.again += [unit] if seen.pending else []
@@ -177,7 +182,7 @@ async def _late(link: Link, endpoint: Endpoint, seen: _Seen, budget: Budget) -> 
     """Units whose reply came after it was given up on are there as well: each is asked again with time."""
     if link.abandoned and budget.spend():
         await _probe(link, endpoint, min(seen.answers, default=1), min(FIRST_S, endpoint.timeout_s), _Seen())
-    here = {unit for unit, reply in link.late.items() if reply.exception not in _ABSENT}
+    here = {unit for unit, reply in link.late.items() if reply.exception not in _ABSENT} | seen.strange
     for unit in sorted(here - set(seen.answers)):
         if budget.spend():
             await _probe(link, endpoint, unit, endpoint.timeout_s, seen)

@@ -90,8 +90,10 @@ class SerialLink(Link):
         quiet_s = max(3.5 * self.endpoint.line.byte_s, 0.002)
         if self._is_uneasy:
             until = time.monotonic() + self.endpoint.timeout_s
-            while port.read(MOST_BYTES) and time.monotonic() < until:
-                pass
+            stray = bytearray()
+            while (piece := port.read(MOST_BYTES)) and time.monotonic() < until:
+                stray += piece
+            self.note_stray(bytes(stray))
         else:
             time.sleep(quiet_s)
         port.reset_input_buffer()

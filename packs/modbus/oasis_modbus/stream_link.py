@@ -145,11 +145,13 @@ class RtuStreamLink(StreamLink):
     async def _ready(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """What came since the last reply is left out: nobody asked for it. The first look lets in what has arrived."""
         reader, _ = await self._connected()
+        stray = bytearray()
         for _ in range(2):
             with contextlib.suppress(OSError):
                 async with asyncio.timeout(0):
-                    while await reader.read(256):
-                        pass
+                    while piece := await reader.read(256):
+                        stray += piece
+        self.note_stray(bytes(stray))
         return await self._connected()
 
     async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from oasis_modbus import faults
+from oasis_modbus import faults, scan_units
 from oasis_modbus.driver import ModbusDriver
 from oasis_modbus.frames import crc
 
@@ -170,6 +170,26 @@ async def test_the_units_of_a_line_are_found():
         async with driver(url) as one:
             done = await one.scan([], Budget(requests=12, seconds=20))
     assert [f.item for f in done.found] == [url.replace("?baud=115200", "?baud=115200&parity=E&stop=1&unit=3")]
+    assert done.found[0].fields["answered"] == "holding 0 = 0064"
+
+
+async def test_a_unit_that_answers_late_is_found_as_well(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(scan_units, "order", lambda _: [1, 3, 2, 4])
+    held: list[bytes] = []
+
+    def slow_at_first(request: bytes) -> bytes:
+        if request[0] == 3 and not held:
+            held.append(answered(request))
+            return b""
+        if request[0] == 2 and held[0]:
+            late, held[0] = held[0], b""
+            return late
+        return answered(request)
+
+    with line(slow_at_first) as (url, _):
+        async with driver(url) as one:
+            done = await one.scan([], Budget(seconds=8))
+    assert [f.item.rsplit("=", 1)[1] for f in done.found] == ["3"]
     assert done.found[0].fields["answered"] == "holding 0 = 0064"
 
 
