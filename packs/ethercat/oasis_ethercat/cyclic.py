@@ -40,6 +40,7 @@ class Cyclic:
         self._supervised = 0.0
         self._wake_at = _NEVER
         self._good_at = 0.0
+        self._worst_gap_s = 0.0
         self.wanted: dict[int, State] = {}
         """The state that each slave was brought to; absent: none that takes process data."""
         self.fallen: dict[int, str] = {}
@@ -49,7 +50,6 @@ class Cyclic:
         self.counter = 0
         self.expected = 0
         """The working counter when every slave that should answer does."""
-        self.worst_gap_ms = 0.0
         self.events: deque[str] = deque(maxlen=_MOST_EVENTS)
 
     @staticmethod
@@ -128,16 +128,28 @@ class Cyclic:
             self._pending = {position: bytes(len(data)) for position, data in self._outputs.items()}
 
     def _run(self) -> None:
+        """The cycle. What happens in each one is kept short: it competes with the slaves' answers for time."""
         _hurry()
-        handle = self._master.handle
-        last = due = time.monotonic()
-        while not self._stop.is_set():
-            self._apply()
-            handle.send_processdata()
-            counter = handle.receive_processdata(_RECEIVE_US)
-            now = time.monotonic()
-            self._note(counter, (now - last) * 1000)
+        send, receive = self._master.handle.send_processdata, self._master.handle.receive_processdata
+        is_over, clock = self._stop.is_set, time.monotonic
+        last = due = clock()
+        while not is_over():
+            if self._pending:
+                self._apply()
+            send()
+            self.counter = counter = receive(_RECEIVE_US)
+            now = clock()
+            self.cycles += 1
+            if now - last > self._worst_gap_s:
+                self._note_gap(now - last)
             last = now
+            if counter == self.expected and not self.is_settling:
+                self.good_in_a_row += 1
+                self._good_at = now
+            else:
+                self._note_wrong(counter)
+            if self.cycles >= self._wake_at:
+                self._wake()
             if now - self._supervised > SUPERVISE_S:
                 self._supervise(now)
             if self._period_s:
@@ -146,8 +158,6 @@ class Cyclic:
 
     def _apply(self) -> None:
         """Put outputs that changed into SOEM's image; slaves under eight bits share a byte with their neighbours."""
-        if not self._pending:
-            return
         with self._changed:
             pending, self._pending = self._pending, {}
             self._outputs |= pending
@@ -165,27 +175,24 @@ class Cyclic:
             else:
                 slave.handle.output = data
 
-    def _note(self, counter: int, gap_ms: float) -> None:
+    def _note_gap(self, seconds: float) -> None:
+        self._worst_gap_s = seconds
+        if seconds > WATCHDOG_S:
+            self.events.append(f"a cycle took {seconds * 1000:.0f} ms, longer than the watchdog")
+
+    def _note_wrong(self, counter: int) -> None:
+        """A counter that is not the expected one; while states change it is not judged."""
+        if not self.is_settling:
+            if self.good_in_a_row:
+                lost = "no frame came back" if counter < 0 else f"working counter {counter}"
+                self.events.append(f"cycle {self.cycles}: {lost}, expected {self.expected}")
+            self.wrong += 1
+        self.good_in_a_row = 0
+
+    def _wake(self) -> None:
         with self._changed:
-            self.cycles += 1
-            self.worst_gap_ms = max(self.worst_gap_ms, gap_ms)
-            if gap_ms > WATCHDOG_S * 1000:
-                self.events.append(f"a cycle took {gap_ms:.0f} ms, longer than the watchdog")
-            self.counter = counter
-            if self.is_settling:
-                self.good_in_a_row = 0
-            elif counter == self.expected:
-                self.good_in_a_row += 1
-                self._good_at = time.monotonic()
-            else:
-                if self.good_in_a_row:
-                    lost = "no frame came back" if counter < 0 else f"working counter {counter}"
-                    self.events.append(f"cycle {self.cycles}: {lost}, expected {self.expected}")
-                self.wrong += 1
-                self.good_in_a_row = 0
-            if self.cycles >= self._wake_at:
-                self._wake_at = _NEVER
-                self._changed.notify_all()
+            self._wake_at = _NEVER
+            self._changed.notify_all()
 
     def _supervise(self, now: float) -> None:
         """Look at the states of the slaves; skipped while an acyclic call is under way."""
@@ -219,7 +226,7 @@ class Cyclic:
         """The cycle in one line."""
         counter = "no frame came back" if self.counter < 0 else f"working counter {self.counter} of {self.expected}"
         cycles = f"{self.cycles} cycles, {self.wrong} with a wrong counter"
-        return f"{cycles}; {counter}; longest gap {self.worst_gap_ms:.0f} ms"
+        return f"{cycles}; {counter}; longest gap {self._worst_gap_s * 1000:.0f} ms"
 
 
 def _hurry() -> None:

@@ -15,8 +15,8 @@ from oasis_ethercat import coe_types, esi_scan, process_map, sii
 from oasis_ethercat.esc import CoeDetail, Mailbox, Register
 from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
 from oasis_ethercat.master import SdoRefused, SdoSilent
+from oasis_ethercat.object_reading import NEEDS_PREOP
 from oasis_ethercat.presence import Presence, Seen
-from oasis_ethercat.reading import NEEDS_PREOP
 from oasis_ethercat.segment import Segment
 
 HELP = (

@@ -7,7 +7,7 @@ from oasis.errors import ToolFault
 from oasis.plant.driver import Effect, Sent
 from oasis.plant.plan import Frame, Plan
 from oasis.plant.values import Point, Value, spelled
-from oasis_ethercat import al_codes, cia402, coe_types, grammar, reading
+from oasis_ethercat import al_codes, cia402, coe_types, grammar, object_reading, reading
 from oasis_ethercat.esc import State
 from oasis_ethercat.grammar import Kind, Target
 from oasis_ethercat.master import Master, SdoRefused, SdoSilent
@@ -98,7 +98,7 @@ def _bytes(segment: Segment, point: Point, target: Target, value: Value) -> byte
 
 def _sdo_frame(segment: Segment, target: Target, data: bytes, value: Value) -> Frame:
     if segment.master is None:
-        raise ToolFault(f"Slave {target.slave} takes no SDO now: {reading.NEEDS_PREOP}.")
+        raise ToolFault(f"Slave {target.slave} takes no SDO now: {object_reading.NEEDS_PREOP}.")
     _known(len(segment.master.slaves), target.slave)
     words = f"SDO download 0x{target.index:04X}:{target.subindex} of slave {target.slave}, {len(data)} bytes"
     if target.index == cia402.CONTROLWORD and isinstance(value, int):
@@ -220,7 +220,7 @@ def _write_object(segment: Segment, target: Target, data: bytes) -> Sent:
 
 def _master(segment: Segment) -> Master:
     if segment.master is None:
-        raise ToolFault(f"Nothing was sent: {reading.NEEDS_PREOP}.")
+        raise ToolFault(f"Nothing was sent: {object_reading.NEEDS_PREOP}.")
     return segment.master
 
 

@@ -154,3 +154,14 @@ async def test_a_drive_that_trips_tells_its_emergency(driver: EthercatDriver, se
     assert await value(driver, "6 0x603F:0 uint16") == 0x3210
     (found,) = (await driver.scan(["6"], Budget())).found
     assert "emergency: error code 0x3210, error register 0x01" in found.more
+
+
+async def test_a_slave_that_does_not_answer_one_sdo_is_not_asked_for_the_others(
+    driver: EthercatDriver, segment: RunningSegment
+):
+    await bring(driver, "PREOP")
+    segment.sdo_silent(6, True)
+    first, second, other = await read(driver, "6 0x6041:0 uint16", "6 0x6064:0 int32", "5 0x1008:0 string")
+    assert "SDO time-out" in first.status
+    assert second.status == "not asked: slave 6 had left another SDO of this call without an answer"
+    assert other.value == "OX-AI2"
