@@ -30,7 +30,7 @@ async def rows(packs: list[str], maps: Path | None) -> AsyncIterator[Row]:
     """Measure the named packs, one after another. `maps`: a folder with published register maps to guess on."""
     for name in packs:
         if importlib.util.find_spec(LIBRARIES[name]) is None:
-            yield Row(name, "all", None, f"not installed: pip install 'oasis-agent[{name}]'")
+            yield Row(name, "all", None, f"needs {LIBRARIES[name]}: pip install {LIBRARIES[name]}")
             continue
         measure = {"modbus": lambda: _modbus(maps), "opcua": _opcua, "ethercat": _ethercat}[name]
         try:
