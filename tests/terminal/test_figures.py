@@ -23,6 +23,12 @@ def test_seconds_are_not_told_before_there_is_a_rate():
     assert "#" not in prefill_bar(pace, 12.0, ASCII)
 
 
+def test_an_earlier_prefill_tells_how_long_this_one_takes_until_it_has_a_rate_of_its_own():
+    pace = Pace(10.0, 100, Prefill(1_100, 100, 100), ms_per_token=10.0)
+    assert pace.seconds_left(13.0) == 7.0
+    assert pace.seconds_left(99.0) == 0.0
+
+
 @pytest.mark.parametrize(
     ("usage", "new", "said"),
     [

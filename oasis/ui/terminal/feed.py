@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 TICK_S = 0.06
 THOUGHT_ROWS = 3
 PERSON_LINES = 12
+RATE_TOKENS = 64
+"""A prefill of fewer tokens says nothing of a rate."""
 
 
 class Feed:
@@ -73,6 +76,7 @@ class Feed:
         self._tick: asyncio.TimerHandle | None = None
         self._wants_gap = False
         self._told_unknown = False
+        self._ms_per_token = 0.0
 
     def show(self, event: Event) -> None:
         """Take in the next event. Text is drawn a little later, many pieces at once."""
@@ -203,8 +207,8 @@ class Feed:
     def _prefill(self, event: Prefill) -> None:
         pace = self.live.pace
         if pace is None or pace.now.total_tokens != event.total_tokens:
-            pace = Pace(self._clock(), event.done_tokens, event)
-        self.live.pace = Pace(pace.began_s, pace.began_tokens, event)
+            pace = Pace(self._clock(), event.done_tokens, event, self._ms_per_token)
+        self.live.pace = replace(pace, now=event)
 
     def _call_finished(self, event: CallFinished) -> None:
         brief, _ = self.live.running.pop(event.call_id, (event.name, 0.0))
@@ -229,6 +233,8 @@ class Feed:
         self.say(*shown, *([table] if table is not None else []), gap=len(shown) > 1 or table is not None)
 
     def _step_finished(self, event: StepFinished) -> None:
+        if event.usage.computed_tokens >= RATE_TOKENS and event.usage.prefill_ms:
+            self._ms_per_token = event.usage.prefill_ms / event.usage.computed_tokens
         if line := step_line(event, self.brush.signs):
             self.note(f"  {line}")
         if not event.usage.is_cache_known and not self._told_unknown:

@@ -11,22 +11,27 @@ BAR_CELLS = 24
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """A prefill's progress and when it was heard of first: seconds, and tokens done by then."""
+    """A prefill's progress and when it was heard of first: seconds, and tokens done by then.
+
+    `ms_per_token` is what an earlier prefill took, 0 where none is known.
+    """
 
     began_s: float
     began_tokens: int
     now: Prefill
+    ms_per_token: float = 0.0
 
     @property
     def is_done(self) -> bool:
         return self.now.done_tokens >= self.now.total_tokens
 
     def seconds_left(self, now_s: float) -> float | None:
-        """At the rate measured so far; None while there is none."""
+        """At the rate measured so far, else at that of an earlier prefill; None while there is none."""
         done, spent = self.now.done_tokens - self.began_tokens, now_s - self.began_s
-        if done <= 0 or spent <= 0:
-            return None
-        return (self.now.total_tokens - self.now.done_tokens) * spent / done
+        left = self.now.total_tokens - self.now.done_tokens
+        if done > 0 and spent > 0:
+            return left * spent / done
+        return max(0.0, left * self.ms_per_token / 1000 - spent) if self.ms_per_token else None
 
 
 def prefill_bar(pace: Pace, now_s: float, signs: Glyphs) -> str:

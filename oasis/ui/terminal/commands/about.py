@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from oasis.ui.terminal.commands.base import Command
+from oasis.ui.terminal.paint import words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +36,7 @@ def rows(pairs: list[tuple[str, str]] | tuple[tuple[str, str], ...], style: str 
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in pairs:
-        table.add_row(Text(name, style), Text(text))
+        table.add_row(words(name, style), words(text))
     return table
 
 

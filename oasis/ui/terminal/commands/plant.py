@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from oasis.errors import ConfigError
 from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.paint import words
@@ -48,7 +46,7 @@ def _tags(site: "Site", wanted: str) -> "Table":
         if wanted.casefold() in name.casefold():
             style = "bold red" if tag.is_writable else ""
             where = f"{tag.url} {tag.point.address}"
-            table.add_row(Text(name), Text(where, "dim"), Text(tag.point.form.unit), Text(tag.limits, style))
+            table.add_row(words(name), words(where, "dim"), words(tag.point.form.unit), words(tag.limits, style))
     return table
 
 
@@ -108,7 +106,7 @@ def _show_writes(terminal: "Terminal", plant: "Plant") -> None:
     shown = [WRITES.index(name) for name in ("Write", "Tag", "Before", "After", "Read back", "Unit", "Outcome")]
     table = _table(*(WRITES[n] for n in shown))
     for write in writes:
-        table.add_row(*(Text(write[n]) for n in shown))
+        table.add_row(*(words(write[n]) for n in shown))
     terminal.feed.say(table)
 
 
