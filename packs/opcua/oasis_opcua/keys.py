@@ -9,6 +9,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
 from platformdirs import user_config_path
 
 from oasis.errors import ToolFault
@@ -29,7 +30,7 @@ class Identity:
 
 def folder() -> Path:
     """Where Oasis keeps its own key and the servers it trusts."""
-    return user_config_path("oasis", appauthor=False) / "opcua"
+    return user_config_path("oasis") / "opcua"
 
 
 def own() -> Identity:
@@ -47,11 +48,13 @@ def made(where: Path, name: str, uri: str) -> Identity:
     identity = Identity(where / f"{name}-key.pem", where / f"{name}-certificate.der", uri)
     if identity.key.is_file() and identity.certificate.is_file():
         return identity
-    key, certificate = _self_signed(name, uri)
     try:
         where.mkdir(parents=True, exist_ok=True)
-        _write_private(identity.key, key)
-        identity.certificate.write_bytes(certificate)
+        with FileLock(where / f"{name}.lock"):
+            if not (identity.key.is_file() and identity.certificate.is_file()):
+                key, certificate = _self_signed(name, uri)
+                _write_private(identity.key, key)
+                identity.certificate.write_bytes(certificate)
     except OSError as fault:
         raise ToolFault(
             f"The key for OPC UA cannot be kept in {where}: {fault.strerror}. Without it no secure endpoint can be "

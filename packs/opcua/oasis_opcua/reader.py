@@ -13,7 +13,7 @@ from oasis_opcua.refusals import Broken, Refused
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, raw, stamp
 
-MOST_DESCRIBED = 200
+MOST_DESCRIBED = 500
 """Points of one read whose unit, range and type are asked for when they are not known yet."""
 _PLAIN = (bool, int, float)
 MOST_ELEMENTS = 100

@@ -9,7 +9,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 from oasis_opcua import items
 from oasis_opcua.driver import OpcUaDriver
-from oasis_opcua.simulator.nodesets import SCHEMA, Loaded, examine, in_order, load
+from oasis_opcua.simulator.nodeset_files import SCHEMA, examine, in_order
+from oasis_opcua.simulator.nodesets import Loaded, load
 from oasis_opcua.untyped import ua
 
 from oasis.errors import ToolFault
@@ -88,6 +89,7 @@ async def test_nodesets_are_browsed_back_whole_with_classes_names_and_types(shar
     found = {entry.item: entry for entry in scan.found}
     expected = nodes_of(list(INPUTS.glob("*.xml")))
     assert len(expected) == sum(shared.line.loaded.nodes.values())
+    assert shared.line.loaded.notes == ()
     missing = [node for node in expected if node.item not in found]
     assert missing == []
     wrong = [
@@ -144,6 +146,45 @@ LOST = """
   <UAObject NodeId="ns=1;s=Lost" BrowseName="1:Lost" ParentNodeId="i=987654"><DisplayName>Lost</DisplayName>
     <References><Reference ReferenceType="i=47" IsForward="false">i=987654</Reference></References></UAObject>
 """
+VIEW = """
+  <UAView NodeId="ns=1;s=V" BrowseName="1:V"><DisplayName>V</DisplayName><References>
+    <Reference ReferenceType="i=35" IsForward="false">i=87</Reference></References></UAView>
+"""
+NOWHERE = """
+  <UAObject NodeId="ns=1;s=O" BrowseName="1:O" ParentNodeId="i=85"><DisplayName>O</DisplayName><References>
+    <Reference ReferenceType="i=35" IsForward="false">i=85</Reference>
+    <Reference ReferenceType="i=40">i=58</Reference>
+    <Reference ReferenceType="i=47">i=987654</Reference>
+    <Reference ReferenceType="i=47">ns=1;s=Missing</Reference></References></UAObject>
+"""
+CIRCLE = """
+  <UAObject NodeId="ns=1;s=A" BrowseName="1:A" ParentNodeId="ns=1;s=B"><DisplayName>A</DisplayName></UAObject>
+  <UAObject NodeId="ns=1;s=B" BrowseName="1:B" ParentNodeId="ns=1;s=A"><DisplayName>B</DisplayName></UAObject>
+"""
+LETTERS = """
+  <UAVariable NodeId="ns=1;s=Letters" BrowseName="1:Letters" ParentNodeId="i=85" DataType="i=6">
+    <DisplayName>Letters</DisplayName><References>
+    <Reference ReferenceType="i=35" IsForward="false">i=85</Reference></References>
+    <Value><t:Int32>x1</t:Int32></Value></UAVariable>
+"""
+STRUCTURE = """
+  <UADataType NodeId="ns=1;i=10" BrowseName="1:Place"><DisplayName>Place</DisplayName><References>
+    <Reference ReferenceType="i=45" IsForward="false">i=22</Reference></References>
+    <Definition Name="1:Place"><Field Name="X" DataType="i=11"/><Field Name="Y" DataType="i=11"/></Definition></UADataType>
+  <UAObject NodeId="ns=1;i=11" BrowseName="Default Binary" SymbolicName="DefaultBinary">
+    <DisplayName>Default Binary</DisplayName><References>
+    <Reference ReferenceType="i=38" IsForward="false">ns=1;i=10</Reference>
+    <Reference ReferenceType="i=40">i=76</Reference></References></UAObject>
+  <UAObject NodeId="ns=1;i=13" BrowseName="Default XML" SymbolicName="DefaultXml">
+    <DisplayName>Default XML</DisplayName><References>
+    <Reference ReferenceType="i=38" IsForward="false">ns=1;i=10</Reference>
+    <Reference ReferenceType="i=40">i=76</Reference></References></UAObject>
+  <UAVariable NodeId="ns=1;i=12" BrowseName="1:P" ParentNodeId="i=85" DataType="ns=1;i=10"><DisplayName>P</DisplayName>
+    <References><Reference ReferenceType="i=35" IsForward="false">i=85</Reference>
+    <Reference ReferenceType="i=40">i=63</Reference></References>
+    <Value><t:ExtensionObject><t:TypeId><t:Identifier>ns=1;i=13</t:Identifier></t:TypeId><t:Body>
+      <Place xmlns="urn:points"><X>1.5</X><Y>2</Y></Place></t:Body></t:ExtensionObject></Value></UAVariable>
+"""
 
 
 def nodeset(folder: Path, name: str, nodes: str = "", needs: str = "") -> Path:
@@ -166,7 +207,7 @@ async def test_a_value_that_cannot_be_read_is_named_with_its_node(shared: Shared
     loaded = await _loaded(shared, [nodeset(tmp_path, "odd", ODD)])
     assert loaded.nodes == {"urn:odd": 1}
     assert loaded.notes == (
-        "odd.xml: ns=1;s=Odd (1:Odd) has a value of type NoSuchType, which asyncua cannot read: the node is there "
+        "odd.xml: ns=1;s=Odd (1:Odd, parent i=85) has a value of type NoSuchType, which asyncua cannot read: it is there "
         "without a value",
     )
 
@@ -181,6 +222,36 @@ async def test_a_node_that_cannot_be_imported_is_named(shared: Shared, tmp_path:
 async def test_a_model_in_an_older_version_than_asked_for_is_noted(shared: Shared, tmp_path: Path):
     loaded = await _loaded(shared, [nodeset(tmp_path, "newer", needs="old"), nodeset(tmp_path, "old")])
     assert loaded.notes == ("newer.xml asks for urn:old 2.0, and 1.0 is loaded: newer nodes may be missing",)
+
+
+async def test_a_view_is_left_out_and_a_reference_to_nowhere_is_noted(shared: Shared, tmp_path: Path):
+    loaded = await _loaded(shared, [nodeset(tmp_path, "parts", VIEW + NOWHERE)])
+    assert loaded.nodes == {"urn:parts": 1}
+    assert loaded.notes == (
+        "parts.xml: ns=1;s=V (1:V) is a view, which asyncua does not import: it is left out",
+        "parts.xml: 2 references lead to nodes that are not there and are left out: O to 987654, O to Missing",
+    )
+
+
+async def test_a_structure_of_the_files_own_type_keeps_its_value(shared: Shared, tmp_path: Path):
+    await _loaded(shared, [nodeset(tmp_path, "points", STRUCTURE)])
+    driver = OpcUaDriver(shared.url)
+    (reading,) = await driver.read([driver.point("nsu=urn:points;i=12")])
+    await driver.close()
+    assert (reading.value, reading.where) == ("Place(X 1.5, Y 2)", "Place")
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "said"),
+    [
+        ("twice", "ODD ODD", r"the node ns=1;s=Odd \(1:Odd, parent i=85\) stands in it twice"),
+        ("circle", "CIRCLE", r"its nodes are each other's parents: ns=1;s=A < ns=1;s=B < ns=1;s=A"),
+        ("letters", "LETTERS", r"invalid literal .* It stopped at the node ns=1;s=Letters \(1:Letters, parent i=85\)"),
+    ],
+)
+async def test_what_contradicts_itself_is_named(shared: Shared, tmp_path: Path, name: str, nodes: str, said: str):
+    with pytest.raises(ToolFault, match=said):
+        await _loaded(shared, [nodeset(tmp_path, name, "".join(globals()[part] for part in nodes.split()))])
 
 
 def test_a_model_that_no_file_holds_is_named_with_its_version(tmp_path: Path):
