@@ -65,8 +65,12 @@ class Plant:
 
     @property
     def safe_state(self) -> str:
-        """What would be written at the end, to be approved at the start; empty where nothing would."""
-        return safe_state.shown(self.site) if self.site else ""
+        """What would be written at the end, to be approved at the start; empty where nothing would.
+
+        Where a session began without a person, that is what the site file itself approves.
+        """
+        is_decided = self._writer is not None and not self.is_attended
+        return safe_state.shown(self.site, self._safe if is_decided else None) if self.site else ""
 
     def approve_safe(self) -> None:
         """The engineer has seen `safe_state` and agrees."""

@@ -19,9 +19,12 @@ from oasis.plant.writer import Writer
 BY = "safe state, approved when the session began"
 
 
-def shown(site: Site) -> str:
-    """What would be written at the end, to be approved at the start; empty where the site file has no safe values."""
-    tags = _safe(site)
+def shown(site: Site, among: Collection[str] | None = None) -> str:
+    """What would be written at the end, to be approved at the start; empty where nothing would.
+
+    `among` are the tags approved already, where nobody can be asked.
+    """
+    tags = [tag for tag in _safe(site) if among is None or tag.name in among]
     if not tags:
         return ""
     lines = [f"  {tag.name} → {_value(tag)}  ({tag.point.address} of {tag.url})" for tag in tags]

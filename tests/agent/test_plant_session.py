@@ -117,6 +117,15 @@ async def test_a_tag_marked_unattended_is_written_and_left_safe(boiler: AtBoiler
     assert "60" in boiler.said[-1]
 
 
+async def test_without_a_person_no_safe_value_is_announced_that_would_not_be_written(boiler: AtBoiler):
+    await boiler.turn()
+    assert "set_point → 60 degC" in boiler.said[-1]
+    boiler.site.write_text(boiler.site.read_text().replace("unattended = true\n", ""))
+    boiler.said.clear()
+    await boiler.turn()
+    assert boiler.said == []
+
+
 async def test_a_tag_not_marked_so_is_not_written_without_a_person(boiler: AtBoiler):
     (output,) = await boiler.turn(write("hysteresis", "3"), permissions=Permissions(allow=["plant_write", "bash"]))
     assert output.status is Status.DENIED
