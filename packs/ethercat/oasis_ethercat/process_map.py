@@ -12,6 +12,9 @@ from oasis_ethercat.sii import Contents, Entry, Pdo
 RX_ASSIGN, TX_ASSIGN = 0x1C12, 0x1C13
 _BY_BITS = {1: BOOL, 8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 _KNOWN = {
+    0x603F: UINT16,
+    0x6040: UINT16,
+    0x6041: UINT16,
     0x6060: INT8,
     0x6061: INT8,
     0x607A: INT32,
@@ -21,7 +24,7 @@ _KNOWN = {
     0x6071: INT16,
     0x6077: INT16,
 }
-"""Signed objects of CiA 402, whose type their length does not tell."""
+"""Objects of CiA 402."""
 
 ReadObject = Callable[[int, int], bytes]
 
@@ -37,6 +40,8 @@ class Place:
     bits: int
     at: int
     pdo: int
+    is_guessed: bool = False
+    """Nobody said the type: it is taken by its length."""
 
     @property
     def address(self) -> str:
@@ -103,16 +108,17 @@ def _places(pdos: Sequence[Pdo]) -> Iterator[Place]:
     for pdo in pdos:
         for entry in pdo.entries:
             if entry.index:
-                yield Place(entry.index, entry.subindex, entry.name, kind_of(entry), entry.bits, at, pdo.index)
+                kind = kind_of(entry)
+                is_guessed = kind is None and entry.bits >= 8
+                kind = kind or _BY_BITS.get(entry.bits) or (UINT8 if entry.bits < 8 else BYTES)
+                yield Place(entry.index, entry.subindex, entry.name, kind, entry.bits, at, pdo.index, is_guessed)
             at += entry.bits
 
 
-def kind_of(entry: Entry) -> DataType:
-    """The type an entry is to be read as: what is said of it where the length agrees, else by its length."""
+def kind_of(entry: Entry) -> DataType | None:
+    """The type that is said of an entry, or that CiA 402 gives it, where the length agrees."""
     said = BY_NUMBER.get(entry.type_number)
     if said and said.bits == entry.bits:
         return said
     known = _KNOWN.get(entry.index)
-    if known and known.bits == entry.bits:
-        return known
-    return _BY_BITS.get(entry.bits) or (UINT8 if entry.bits < 8 else BYTES)
+    return known if known and known.bits == entry.bits else None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from oasis.plant.values import Point, Reading
 from oasis_ethercat import al_codes, grammar, object_reading
+from oasis_ethercat.coe_types import DataType
 from oasis_ethercat.esc import ERROR_FLAG
 from oasis_ethercat.grammar import Kind, Target
 from oasis_ethercat.presence import Seen
@@ -102,8 +103,15 @@ def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Ki
     way = "output being sent" if is_output else "input"
     where = f"{way}, {place.name or 'no name'}, bit {place.at}, {place.bits} bits"
     status = "" if is_output else _stale(segment, position)
-    reading = object_reading.decoded(of, target, data, grammar.data_type(of) or place.kind, where)
+    reading = object_reading.decoded(of, target, data, grammar.data_type(of) or _kind(segment, position, place), where)
     return reading if not status else Reading(of, None, status, reading.raw, where)
+
+
+def _kind(segment: Segment, position: int, place: Place) -> DataType | None:
+    """The type that a scan of the object dictionary found, else the map's; None where that is a guess."""
+    assert segment.master is not None  # noqa: S101 - asked before
+    found = segment.master.slave(position).kinds.get((place.index, place.subindex))
+    return found or (None if place.is_guessed else place.kind)
 
 
 def _stale(segment: Segment, position: int) -> str:

@@ -157,7 +157,8 @@ def _register_lines(facts: Facts, position: int) -> list[str]:
     lost = facts.register(position, Register.LOST_LINKS, 4)
     divider = int.from_bytes(facts.register(position, Register.WATCHDOG_DIVIDER, 2), "little")
     time = int.from_bytes(facts.register(position, Register.WATCHDOG_TIME, 2), "little")
-    lines = [f"link on ports {', '.join(ports) or 'none'}; process data watchdog {time * (divider + 2) * 40e-6:.4g} ms"]
+    watchdog = f"{time * (divider + 2) * 40e-6:.4g} ms" if time else "off"
+    lines = [f"link on ports {', '.join(ports) or 'none'}; process data watchdog {watchdog}"]
     if any(errors) or any(lost):
         lines.append(
             f"counters: invalid frames and errors {errors.hex(' ')}, lost links {lost.hex(' ')} (ports 0 to 3)"
@@ -220,7 +221,7 @@ def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]
             kind = coe_types.BY_NUMBER.get(entry.data_type)
             if kind:
                 kinds[found.index, subindex] = kind
-            name = " / ".join(_text(part.name) for part in ((found, entry) if rows else (found,)))
+            name = " / ".join(dict.fromkeys(_text(part.name) for part in (found, entry)))
             type_name = kind.name if kind else f"0x{entry.data_type:04X}"
             fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
             yield Found("object", f"{position} 0x{found.index:04X}:{subindex}", fields)

@@ -191,9 +191,11 @@ import sys
 from oasis_ethercat.esc import State
 from oasis_ethercat.segment import Segment
 segment = Segment(sys.argv[1])
-segment.bring(State.OP)
-segment.cyclic.put(3, b"\\xff")
-segment.cyclic.wait_cycles(3, 5)
+while True:
+    segment.bring(State.OP)
+    segment.cyclic.put(3, b"\\xff")
+    if segment.cyclic.wait_good(5, 5) and not segment.cyclic.fallen:
+        break
 print("OP", flush=True)
 sys.stdin.read()
 """
