@@ -7,7 +7,8 @@ from oasis.plant.driver import Budget, Scan, Sent
 from oasis.plant.plan import ApprovedWrite, Frame
 from oasis.plant.values import Point, Reading, Value
 from oasis_modbus import endpoint, grammar, identify, sunspec_items, writes
-from oasis_modbus.link import Link, release, shared
+from oasis_modbus.link import Link
+from oasis_modbus.links import release, shared
 from oasis_modbus.reader import Reader
 from oasis_modbus.scan import scan_unit
 from oasis_modbus.scan_units import scan_units
