@@ -62,12 +62,12 @@ async def endpoint_held(folder: Path, url: str, wait_s: float = ENDPOINT_WAIT_S)
 
 
 def place_of(url: str) -> str:
-    """What a URL connects to: host and port, line or interface, without what only says how.
+    """What a URL connects to: host and port, line or interface, without what only says how or as whom.
 
     Units behind one gateway, and one server reached with two time-outs, are one place.
     """
     parts = urlsplit(url)
-    return parts.netloc.lower() or parts.path
+    return parts.netloc.rpartition("@")[2].lower() or parts.path
 
 
 def _lock(path: Path) -> FileLock:

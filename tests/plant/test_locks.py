@@ -46,5 +46,11 @@ async def test_a_folder_that_cannot_be_made_is_a_refusal(tmp_path: Path):
 
 
 def test_units_of_one_gateway_share_its_lock_and_serial_lines_have_their_own():
-    urls = ["modbus://PLC:502/1", "modbus://plc:502/2?timeout=1", "modbus+rtu:///dev/ttyS0?unit=1", "ethercat://eth1"]
-    assert [place_of(url) for url in urls] == ["plc:502", "plc:502", "/dev/ttyS0", "eth1"]
+    urls = [
+        "modbus://PLC:502/1",
+        "modbus://plc:502/2?timeout=1",
+        "modbus+rtu:///dev/ttyS0?unit=1",
+        "ethercat://eth1",
+        "opc.tcp://engineer@line:4840/x",
+    ]
+    assert [place_of(url) for url in urls] == ["plc:502", "plc:502", "/dev/ttyS0", "eth1", "line:4840"]
