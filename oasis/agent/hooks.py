@@ -114,7 +114,7 @@ class Hooks:
             limit_s=hook.timeout_s,
         )
         if ran.fault:
-            self._say(f"The hook {_name(hook)} did not run: {ran.fault}. The work goes on without it.")
+            self._say(f"The hook {_name(hook)} failed: {ran.fault}. The work goes on without it.")
         elif ran.code not in (0, OBJECTS):
             why = f": {ran.errors}" if ran.errors else ""
             self._say(f"The hook {_name(hook)} failed with exit code {ran.code}{why}. The work goes on without it.")

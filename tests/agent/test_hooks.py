@@ -161,7 +161,7 @@ async def test_a_hook_that_takes_too_long_is_ended_with_its_children(bench: Benc
     hooks = bench.hooks(Hook(event="before_tool", command=command, timeout_s=3))
     assert (await before(hooks)).denial is None
     assert bench.said == [
-        "The hook hook.py at before_tool did not run: it was ended after 3 s. The work goes on without it."
+        "The hook hook.py at before_tool failed: it was ended after 3 s. The work goes on without it."
     ]
     assert not _runs(int((bench.folder / "pid").read_text()))
 

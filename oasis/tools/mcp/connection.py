@@ -235,7 +235,7 @@ class Connection:
         if isinstance(error, TimeoutError):
             return f"MCP server {name} did not start within {self.server.start_s:g} s ({self.server.place})."
         why = self._why[0] if self._why and faults.is_closed(error) else faults.words(error)
-        return f"MCP server {name} did not start ({self.server.place}): {plain(why, _MAX_FAULT_CHARS)}."
+        return f"MCP server {name} did not start ({self.server.place}): {plain(why, _MAX_FAULT_CHARS).rstrip('.')}."
 
     async def _serve(self, session: ClientSession) -> None:
         """Stay until the connection is lost, given up or closed; take a changed list when it is announced."""

@@ -3,12 +3,20 @@
 import re
 import unicodedata
 
+from oasis.core.fold import plain as without_envelopes
+
 _PLAIN = re.compile(r"[\x20-\x7e\n\t]*")
+_ESCAPE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)")
+"""Codes for colours, the cursor and the window's title (ECMA-48), whole."""
 
 
 def plain(text: str, limit: int) -> str:
-    """`text` on one line without what cannot be seen (controls, marks of direction, tags), cut at `limit`."""
-    return cut(" ".join(seen(text[: 4 * limit + 64]).split()), limit)
+    """`text` on one line without what cannot be seen (controls, colours, marks of direction, tags), cut at `limit`.
+
+    What looks like Oasis' own envelopes does not any more.
+    """
+    visible = seen(_ESCAPE.sub("", text[: 4 * limit + 64]))
+    return cut(without_envelopes(" ".join(visible.split())), limit)
 
 
 def seen(text: str) -> str:

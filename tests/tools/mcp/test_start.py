@@ -139,7 +139,7 @@ async def test_how_each_server_does_can_be_asked(tmp_path: Path):
                 sys.executable,
                 False,
                 ("dying_die",),
-                "it ended with exit code 3; its last words: bearing overheated[31m",
+                "it ended with exit code 3; its last words: bearing overheated",
             ),
             Standing("up", sys.executable, True, ("up_echo",), ""),
         )
