@@ -200,15 +200,17 @@ class Writer:
 
         Some devices are silent to the question rather than refusing it; whether one is there is seen by reading.
         """
+        silent = ""
         try:
             said = one_line(await driver.identity())
-        except ToolFault:
-            said = ""
+        except ToolFault as fault:
+            said, silent = "", f" ({one_line(str(fault))})"
         expected = self.site.identities.get(tag.url, said)
         if said != expected:
+            says = f"says it is {spelled(said)}" if said else f"does not say what it is{silent}"
             raise WriteRefused(
-                f"The device at {tag.url} says it is {spelled(said) if said else 'nothing'}, and the site file expects "
-                f"{spelled(expected)}; nothing was sent. Find out which device is connected."
+                f"The device at {tag.url} {says}, and the site file expects {spelled(expected)}; nothing was "
+                "sent. Find out which device is connected."
             )
         return said
 

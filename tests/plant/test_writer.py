@@ -304,6 +304,14 @@ async def test_a_device_that_answers_otherwise_than_when_the_write_was_planned_i
     assert memory.writes == []
 
 
+async def test_a_device_that_should_say_what_it_is_and_does_not_is_not_written(tmp_path: Path, memory: Memory):
+    memory.name = ""
+    text = MEMORY_SITE.replace('url = "mem://boiler"', 'url = "mem://boiler"\nidentity = "ACME"')
+    desk = Desk(tmp_path, lambda url: Silent(memory, url), text)
+    with pytest.raises(WriteRefused, match=r'does not say what it is \(.+\), and the site file expects "ACME"'):
+        await desk.writer.plan("flow", 20)
+
+
 async def test_a_change_at_the_end_of_a_long_name_is_another_device(desk: Desk, memory: Memory):
     memory.name = "x" * 5000
     plan = await desk.writer.plan("flow", 20)
