@@ -47,7 +47,7 @@ async def test_a_server_that_dies_in_a_call_leaves_it_unknown(raw: Raw, tmp_path
         outcome = await call(mcp, "plc_die")
     assert outcome.status is Status.UNKNOWN
     assert outcome.text == (
-        "The MCP server plc ended while this ran (it ended with exit code 3; its last words: bearing overheated[31m). "
+        "The MCP server plc ended while this ran (it ended with exit code 3; its last words: bearing overheated). "
         "Whether it took effect is unknown: check before repeating it. The next call starts the server again.\n[unknown]"
     )
     assert raw.lines("calls") == ["die {}"]

@@ -40,7 +40,7 @@ async def test_servers_that_are_down_are_named_and_left_out(raw: Raw, tmp_path: 
         said = mcp.said
     assert said == [
         f"MCP server gone did not start ({sys.executable}): it ended with exit code 1; its last words: "
-        "no licence[31m found. It is left out of this session.",
+        "no licence found. It is left out of this session.",
         "MCP server missing did not start (/no/such/program): there is no such program. "
         "It is left out of this session.",
         "MCP server web did not start (http://127.0.0.1:9/mcp): All connection attempts failed. "
