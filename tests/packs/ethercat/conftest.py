@@ -23,8 +23,12 @@ def listening_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def segment(module_segment: RunningSegment) -> RunningSegment:
-    """1 coupler, 2 eight inputs, 3 eight outputs, 4 four outputs, 5 two analogue inputs, 6 drive; all in INIT."""
+    """1 coupler, 2 eight inputs, 3 eight outputs, 4 four outputs, 5 two analogue inputs, 6 drive; all in INIT.
+
+    Their watchdog is longer than 100 ms, so that a busy machine does not decide over a test.
+    """
     module_segment.power_cycle()
+    module_segment.watchdog(600)
     return module_segment
 
 

@@ -142,6 +142,14 @@ async def test_the_drive_turns_under_its_controlword(driver: EthercatDriver, seg
     assert moved >= 500
 
 
+async def test_process_data_keep_the_watchdog_fed(driver: EthercatDriver, segment: RunningSegment):
+    segment.watchdog(300)
+    await bring(driver, "OP")
+    assert driver.segment.cyclic
+    assert driver.segment.cyclic.wait_cycles(100, 10)
+    assert [segment.seen(n)["states"][-1] for n in (3, 4, 6)] == ["OP", "OP", "OP"]
+
+
 async def test_sdo_and_process_data_go_side_by_side(driver: EthercatDriver, segment: RunningSegment):
     await bring(driver, "OP")
     readings = await read(driver, *["6 0x6041:0 uint16"] * 100)

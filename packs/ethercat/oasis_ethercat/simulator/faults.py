@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oasis_ethercat.coe_types import Value
-from oasis_ethercat.esc import State
+from oasis_ethercat.esc import ERROR_FLAG, Register, State
 from oasis_ethercat.simulator import sii
 from oasis_ethercat.simulator.coe import Coe, emergency
 from oasis_ethercat.simulator.segment import Segment
@@ -27,6 +27,11 @@ class Bench:
         self._plug(True)
         self._slaves[:] = [Slave(slave.device, serial) for serial, slave in enumerate(self._slaves, 1)]
         self._segment.plug(self._slaves)
+
+    def watchdog(self, milliseconds: int) -> None:
+        """Another process data watchdog than 100 ms, until the power is switched off; at most 6,553."""
+        for slave in self._slaves:
+            slave.registers.put(Register.WATCHDOG_TIME, milliseconds * 10)
 
     def link(self, is_up: bool) -> None:
         """Pull the master's cable or plug it in."""
@@ -101,9 +106,10 @@ class Bench:
         """State, states so far, outputs as the device sees them, and counts of each kind of write."""
         slave = self._slave(position)
         sdo = slave.coe.sdo.requests if slave.coe else {"upload": 0, "download": 0}
-        code = slave.registers.word(0x0134)
+        code = slave.registers.word(Register.AL_STATUS_CODE)
         return {
-            "state": slave.machine.state.name + (f"+0x{code:04X}" if slave.registers.memory[0x0130] & 0x10 else ""),
+            "state": slave.machine.state.name
+            + (f"+0x{code:04X}" if slave.registers.memory[Register.AL_STATUS] & ERROR_FLAG else ""),
             "states": list(slave.machine.history),
             "outputs": slave.process.outputs(),
             "register_writes": slave.register_writes,

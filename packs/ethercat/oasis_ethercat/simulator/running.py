@@ -38,6 +38,10 @@ class RunningSegment:
         """Switch all slaves off and on: faults, counts and what was written are gone."""
         self._do("power_cycle")
 
+    def watchdog(self, milliseconds: int) -> None:
+        """Another process data watchdog than 100 ms, until the power is switched off; at most 6,553."""
+        self._do("watchdog", milliseconds)
+
     def link(self, is_up: bool) -> None:
         """Pull the master's cable or plug it in."""
         self._do("link", is_up)

@@ -50,6 +50,11 @@ def make_pair(name: str = "") -> Pair:
             "The EtherCAT simulator needs Linux: it answers on virtual Ethernet interfaces, which "
             f"{sys.platform} does not have."
         )
+    if name and Path(f"/sys/class/net/{name}").exists():
+        raise NoSegmentHere(
+            f"The interface {name} is there already: another lab runs, or one was killed. "
+            f"End it, or remove what it left: ip link delete {name}."
+        )
     unique = f"{os.getpid():x}{os.urandom(2).hex()}"[-10:]
     pair = Pair(name, f"{name}s") if name else Pair(f"oecm{unique}", f"oecs{unique}")
     _ip("link", "add", pair.master, "type", "veth", "peer", "name", pair.slaves)

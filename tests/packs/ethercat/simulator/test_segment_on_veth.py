@@ -4,6 +4,7 @@ import psutil
 import pytest
 from oasis_ethercat.raw import RawBus
 from oasis_ethercat.simulator.running import running_segment
+from oasis_ethercat.simulator.veth import NoSegmentHere
 
 from tests.packs.ethercat.segments import plugged
 
@@ -34,4 +35,11 @@ def test_a_command_that_cannot_be_done_says_why_and_the_segment_goes_on():
     with plugged("do8") as run:
         with pytest.raises(RuntimeError, match="slave 1 has no mailbox"):
             run.sdo_abort(1, 0x1000, 0, 1)
+        assert run.seen(1)["state"] == "INIT"
+
+
+def test_a_named_interface_that_is_there_already_is_left_alone():
+    with plugged("do8") as run:
+        with pytest.raises(NoSegmentHere, match="is there already"), running_segment("do8", name=run.interface):
+            pass
         assert run.seen(1)["state"] == "INIT"
