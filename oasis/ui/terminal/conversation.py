@@ -61,7 +61,12 @@ class Conversation:
     @property
     def context_used(self) -> int | None:
         """Tokens of the prompt as it stands with the model's last message; None where they are not known."""
-        last = self.session.last_usage if self.session else None
+        if self.session is None:
+            return None
+        counts = [chunk.tokens for chunk in self.session.transcript.chunks]
+        if counts and None not in counts:
+            return sum(count or 0 for count in counts)
+        last = self.session.last_usage
         return (last.prompt_tokens + last.decoded_tokens or None) if last else None
 
     @property

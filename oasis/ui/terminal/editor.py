@@ -5,6 +5,7 @@ from pathlib import Path
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import HighlightIncrementalSearchProcessor
 from prompt_toolkit.widgets import SearchToolbar
@@ -27,7 +28,7 @@ class Editor:
             enable_history_search=False,
             tempfile_suffix=".md",
         )
-        ask = [("class:status", "search history: ")]
+        ask: StyleAndTextTuples = [("class:status", "search history: ")]
         self.search = SearchToolbar(forward_search_prompt=ask, backward_search_prompt=ask)
         self.control = BufferControl(
             self.buffer,

@@ -33,7 +33,7 @@ def show_turns(terminal: "Terminal", session: "Session") -> None:
     items = session.transcript.items
     starts = [n for n, item in enumerate(items) if isinstance(item, User)]
     first = starts[-SHOWN_TURNS] if len(starts) >= SHOWN_TURNS else 0
-    if first:
+    if len(starts) > SHOWN_TURNS:
         terminal.say(f"{len(starts) - SHOWN_TURNS} earlier messages of yours are not shown; /export writes them all.")
     for item in items[first:]:
         match item:
