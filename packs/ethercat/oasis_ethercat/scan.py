@@ -74,7 +74,7 @@ def _with_facts(
         elif what:
             found.append(esi_scan.beside(what.split(None, 1)[1], position, _contents(facts, position)))
         elif budget.spend():
-            found.append(_details(segment, facts, states[position - 1]))
+            found += _details(segment, facts, states[position - 1])
     return found
 
 
@@ -96,20 +96,37 @@ def _slave(facts: Facts, seen: Seen) -> Found:
     return Found("slave", str(seen.position), shown | fields)
 
 
-def _details(segment: Segment, facts: Facts, seen: Seen) -> Found:
-    """Identity, mailbox, PDO sizes, link and error counters of one slave."""
+def _details(segment: Segment, facts: Facts, seen: Seen) -> list[Found]:
+    """Identity, mailbox, link and error counters of one slave; then what can be scanned below it."""
     found = _slave(facts, seen)
     more = list(found.more)
     if segment.master:
         more += [f"emergency: {text}" for text in segment.master.slave(seen.position).emergencies]
+    below: list[Found] = []
     image = facts.image(seen.position)
     if image is not None and not found.more:
         contents = sii.contents(image)
         more += _sii_lines(contents)
         more += _identity_lines(segment, seen.position, contents)
+        below = _below(seen.position, contents)
     if seen.status:
         more += _register_lines(facts, seen.position)
-    return Found(found.kind, found.item, found.fields, tuple(more))
+    return [Found(found.kind, found.item, found.fields, tuple(more)), *below]
+
+
+def _below(position: int, contents: sii.Contents) -> list[Found]:
+    mapping = process_map.from_sii(contents)
+    found: list[Found] = []
+    if mapping.output_bits or mapping.input_bits:
+        sizes = {
+            "outputs": f"{mapping.output_bits} bits",
+            "inputs": f"{mapping.input_bits} bits",
+            "from": mapping.source,
+        }
+        found.append(Found("process data", f"{position} pdo", sizes))
+    if contents.protocols & Mailbox.COE:
+        found.append(Found("objects", f"{position} od"))
+    return found
 
 
 def _sii_lines(contents: sii.Contents) -> list[str]:
@@ -122,8 +139,6 @@ def _sii_lines(contents: sii.Contents) -> list[str]:
             lines.append("CoE " + ", ".join((d.name or "").lower() for d in CoeDetail if d in contents.coe))
     else:
         lines.append("no mailbox: process data only, no SDO")
-    mapping = process_map.from_sii(contents)
-    lines.append(f"outputs {mapping.output_bits} bits, inputs {mapping.input_bits} bits by the SII")
     if not contents.is_checksum_right:
         lines.append("the SII's checksum is wrong: it was written badly or by hand")
     return lines

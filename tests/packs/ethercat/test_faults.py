@@ -110,7 +110,7 @@ async def test_an_sii_that_names_another_device_than_coe_is_pointed_out(
 ):
     segment.sii(6, "product", 0xDEAD)
     await bring(driver, "PREOP")
-    (found,) = (await driver.scan(["6"], Budget())).found
+    found, *_ = (await driver.scan(["6"], Budget())).found
     assert "SII mismatch: product is 0x0000DEAD in the SII and 0x00004402 in object 0x1018" in found.more
 
 
@@ -144,7 +144,7 @@ async def test_an_emergency_does_not_hide_the_answer_behind_it(driver: EthercatD
     await bring(driver, "PREOP")
     segment.emergency(6, 0x2310)
     assert await value(driver, "6 0x6502:0 uint32") == 0x0185
-    (found,) = (await driver.scan(["6"], Budget())).found
+    found, *_ = (await driver.scan(["6"], Budget())).found
     assert "emergency: error code 0x2310, error register 0x01" in found.more
 
 
@@ -152,7 +152,7 @@ async def test_a_drive_that_trips_tells_its_emergency(driver: EthercatDriver, se
     await bring(driver, "PREOP")
     segment.trip(6, 0x3210)
     assert await value(driver, "6 0x603F:0 uint16") == 0x3210
-    (found,) = (await driver.scan(["6"], Budget())).found
+    found, *_ = (await driver.scan(["6"], Budget())).found
     assert "emergency: error code 0x3210, error register 0x01" in found.more
 
 

@@ -35,10 +35,11 @@ async def test_a_scan_names_every_slave_and_writes_nothing(driver: EthercatDrive
 
 
 async def test_details_of_a_slave_come_from_registers_and_sii(driver: EthercatDriver, segment: RunningSegment):
-    (found,) = (await driver.scan(["6"], Budget())).found
+    found, data, objects = (await driver.scan(["6"], Budget())).found
     assert found.fields["product"] == "0x00004402"
     assert "mailbox COE: out 0x1000 128 bytes, in 0x1080 128 bytes" in found.more
-    assert "outputs 96 bits, inputs 112 bits by the SII" in found.more
+    assert (data.item, data.fields["outputs"], data.fields["inputs"]) == ("6 pdo", "96 bits", "112 bits")
+    assert objects.item == "6 od"
     assert written(segment) == 0
 
 
