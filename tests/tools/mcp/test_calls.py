@@ -154,7 +154,7 @@ async def test_a_refusal_is_told_on_one_line_without_controls(raw: Raw, tmp_path
     raw.lists("refuse")
     async with opened([raw.server()], tmp_path) as mcp:
         outcome = await call(mcp, "plc_refuse")
-    assert outcome.text == "The MCP server plc refused: no[2J such argument\n[error]"
+    assert outcome.text == "The MCP server plc refused: no such argument\n[error]"
 
 
 async def test_an_answer_that_is_no_result_is_an_error(raw: Raw, tmp_path: Path):
