@@ -1,8 +1,9 @@
 """Commands without a network: what a shell must not have while a pack gives access to a plant.
 
 With bubblewrap, else with namespaces of util-linux (`unshare`, `setpriv`), both Linux: the command sees no network
-but its own loopback, no serial line, and what no tool may write is read-only for it. Elsewhere there is no isolation,
-and the gate asks for each command.
+but its own loopback, no device but null and its like, no socket file of a program outside (a tmux, a Docker or a D-Bus
+would run a command where the plant can be reached), and what no tool may write is read-only for it, where it is:
+a folder above it cannot be renamed. Elsewhere there is no isolation, and the gate asks for each command.
 """
 
 import os
@@ -14,20 +15,36 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_SERIAL = ("ttyS*", "ttyUSB*", "ttyACM*", "ttyAMA*", "ttymxc*", "rfcomm*")
 _LOOK_S = 10.0
+_UNIX_SOCKETS = Path("/proc/net/unix")
 _INSIDE = """
 set -e
 for place in "$@"; do
   shift
   [ "$place" = -- ] && break
+  at=${place#???}
   case $place in
-  ro:*) mount --bind "${place#ro:}" "${place#ro:}"; mount -o remount,bind,ro "${place#ro:}" ;;
-  no:*) mount --bind /dev/null "${place#no:}" ;;
+  at:*) mount --bind "$at" "$at" ;;
+  ro:*) mount --bind "$at" "$at"; mount -o remount,bind,ro "$at" ;;
+  no:*) [ ! -e "$at" ] || mount --bind /dev/null "$at" ;;
   esac
 done
+cd "$(pwd -P)"
 ip link set lo up 2>/dev/null || true
-mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts 2>/dev/null || true
+mount -t tmpfs -o mode=755 tmpfs /dev/shm
+mkdir -m 1777 /dev/shm/shm
+mkdir /dev/shm/pts
+for name in null zero full random urandom tty; do
+  : > /dev/shm/$name
+  mount --bind /dev/$name /dev/shm/$name
+done
+ln -s /proc/self/fd /dev/shm/fd
+ln -s fd/0 /dev/shm/stdin
+ln -s fd/1 /dev/shm/stdout
+ln -s fd/2 /dev/shm/stderr
+ln -s pts/ptmx /dev/shm/ptmx
+mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/shm/pts 2>/dev/null || true
+mount --rbind /dev/shm /dev
 exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all -- "$@"
 """
 
@@ -41,11 +58,24 @@ class Isolation:
 
     def wrapped(self, argv: Sequence[str], read_only: Sequence[Path]) -> list[str]:
         """The command line that runs `argv` isolated; `read_only` are files and folders it cannot write."""
-        kept = [str(path) for path in read_only if path.exists()]
+        kept = [path.resolve() for path in read_only if path.exists()]
         if self.kind == "bwrap":
             return [*_bwrap(kept), "--", *argv]
-        places = [*(f"ro:{path}" for path in kept), *(f"no:{path}" for path in _serial_lines())]
-        return [*_unshare(self.kind), "sh", "-c", _INSIDE, "oasis", *places, "--", *argv]
+        above, hidden = (
+            (f"at:{path}" for path in _above(kept)),
+            (f"no:{path}" for path in _socket_files()),
+        )
+        places = [*above, *(f"ro:{path}" for path in kept), *hidden]
+        return [
+            *_unshare(self.kind),
+            "sh",
+            "-c",
+            _INSIDE,
+            "oasis",
+            *places,
+            "--",
+            *argv,
+        ]
 
 
 @cache
@@ -78,9 +108,12 @@ def _candidates() -> list[Isolation]:
     return found
 
 
-def _bwrap(read_only: Sequence[str]) -> list[str]:
-    bound = [part for path in read_only for part in ("--ro-bind", path, path)]
-    return ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--unshare-net", "--die-with-parent", *bound]
+def _bwrap(read_only: Sequence[Path]) -> list[str]:
+    held = [part for path in _above(read_only) for part in ("--bind", str(path), str(path))]
+    bound = [part for path in read_only for part in ("--ro-bind", str(path), str(path))]
+    hidden = [part for path in _socket_files() for part in ("--ro-bind", "/dev/null", path)]
+    ends = ["--unshare-net", "--die-with-parent", "--cap-drop", "ALL"]
+    return ["bwrap", "--bind", "/", "/", "--dev", "/dev", *ends, *held, *bound, *hidden]
 
 
 def _unshare(kind: str) -> list[str]:
@@ -88,8 +121,29 @@ def _unshare(kind: str) -> list[str]:
     return ["unshare", *as_user, "--net", "--mount", "--propagation", "private"]
 
 
-def _serial_lines() -> list[str]:
-    return sorted(str(path) for pattern in _SERIAL for path in Path("/dev").glob(pattern))
+def _above(paths: Sequence[Path]) -> list[Path]:
+    """Each folder above the paths, the upper before the lower. Mounted on itself, none of them can be renamed."""
+    folders = {folder for path in paths for folder in path.parents if folder != folder.parent}
+    return sorted(folders, key=lambda folder: len(folder.parts))
+
+
+def _socket_files() -> list[str]:
+    """Socket files that programs outside listen at. Those that begin with @ have no file, and end with the network."""
+    try:
+        lines = _UNIX_SOCKETS.read_text(errors="surrogateescape").splitlines()[1:]
+    except OSError:
+        return []
+    rows = [line.split(maxsplit=7) for line in lines]
+    named = {os.path.realpath(row[7]) for row in rows if len(row) == 8 and row[7].startswith("/")}
+    return sorted(path for path in named if _is_socket(path))
+
+
+def _is_socket(path: str) -> bool:
+    """Whether this user can reach a socket file there."""
+    try:
+        return Path(path).is_socket()
+    except OSError:
+        return False
 
 
 def _works(found: Isolation) -> bool:

@@ -78,3 +78,30 @@ def test_bubblewrap_shares_no_network_and_binds_what_is_protected(tmp_path: Path
 def test_where_there_is_none_it_says_why(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(isolation_module, "isolation", lambda: None)
     assert why_none()
+
+
+@isolated
+def test_a_folder_above_what_is_protected_cannot_be_renamed(tmp_path: Path):
+    folder = tmp_path / "plant"
+    folder.mkdir()
+    kept = folder / "plant.toml"
+    kept.write_text("as it was")
+    run(f"cd {tmp_path}; mv plant other; mkdir -p plant; echo x > plant/plant.toml", kept)
+    assert kept.read_text() == "as it was"
+
+
+@isolated
+def test_a_command_reaches_no_socket_file_of_a_program_outside(tmp_path: Path):
+    place = tmp_path / "s"
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect('{place}'); print('reached')"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+        listener.listen()
+        assert "reached" not in run(f'{sys.executable} -c "{code}"').stdout
+
+
+@isolated
+def test_a_command_sees_no_device_but_null_and_its_like():
+    names = set(run("ls /dev").stdout.split())
+    assert {"null", "zero", "urandom"} <= names
+    assert not {name for name in names if name.startswith(("ttyS", "ttyUSB", "hidraw", "bus", "vd", "sd"))}
