@@ -4,10 +4,7 @@ SOEM's state read on a master that has configured nothing is one broadcast read 
 the state where all slaves have the same without an error, and 255 for all else: less is told apart than on Linux.
 """
 
-from importlib import import_module
-from typing import Any
-
-from oasis_ethercat import interface
+from oasis_ethercat import interface, library
 from oasis_ethercat.esc import State
 from oasis_ethercat.presence import Presence, Seen
 
@@ -17,7 +14,7 @@ _STATES = frozenset({State.INIT, State.PREOP, State.SAFEOP, State.OP})
 def look(name: str) -> Presence:
     """The state of all slaves as one, at position 0; status 0 where it cannot be told. Raises ToolFault."""
     interface.check(name)
-    master = _master()
+    master = library.pysoem().Master()
     try:
         master.open(interface.device_name(name))
     except ConnectionError as fault:
@@ -44,7 +41,3 @@ def refusal(presence: Presence) -> str:
         f"No slave answers on {name}, or the slaves are in different states or in an error, which this system cannot "
         "tell apart. Nothing was sent. Check cable and power; switch the slaves off and on to begin from INIT."
     )
-
-
-def _master() -> Any:
-    return import_module("pysoem").Master()

@@ -7,6 +7,7 @@ from typing import Any
 
 from oasis.errors import ToolFault
 from oasis.plant.values import spelled
+from oasis_ethercat import library
 
 
 def device_name(name: str) -> str:
@@ -16,9 +17,7 @@ def device_name(name: str) -> str:
     """
     if sys.platform != "win32":
         return name
-    import pysoem  # noqa: PLC0415
-
-    adapters: list[Any] = pysoem.find_adapters()
+    adapters: list[Any] = library.pysoem().find_adapters()
     described = {str(adapter.name): _text(adapter.desc) for adapter in adapters}
     for device, description in described.items():
         if name == device or name.lower() in description.lower():

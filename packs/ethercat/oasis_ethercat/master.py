@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oasis.errors import ToolFault
-from oasis_ethercat import abort_codes, interface, process_map
+from oasis_ethercat import abort_codes, interface, library, process_map
 from oasis_ethercat import sii as sii_contents
 from oasis_ethercat.coe_types import DataType
 from oasis_ethercat.esc import ERROR_FLAG, FMMU_BYTES, Register, State
@@ -72,14 +72,12 @@ class Master:
     """
 
     def __init__(self, name: str, contents: Mapping[int, sii_contents.Contents]) -> None:
-        import pysoem  # noqa: PLC0415
-
-        pysoem.settings.always_release_gil = True
-        pysoem.settings.timeouts.ret = FRAME_TIMEOUT_US
-        self._pysoem: Any = pysoem
+        self._pysoem = library.pysoem()
+        self._pysoem.settings.always_release_gil = True
+        self._pysoem.settings.timeouts.ret = FRAME_TIMEOUT_US
         self.name = name
         self.lock = threading.RLock()
-        self.handle: Any = pysoem.Master()
+        self.handle: Any = self._pysoem.Master()
         self.is_mapped = False
         try:
             self.handle.open(interface.device_name(name))

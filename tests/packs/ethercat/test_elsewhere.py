@@ -1,5 +1,7 @@
 """The check where there are no raw sockets, made on this machine with pysoem alone."""
 
+import sys
+
 import pytest
 from oasis_ethercat import elsewhere, raw
 from oasis_ethercat.driver import EthercatDriver
@@ -7,7 +9,8 @@ from oasis_ethercat.esc import State
 from oasis_ethercat.segment import Segment
 from oasis_ethercat.simulator.running import RunningSegment
 
-from tests.packs.ethercat.segments import bring, value
+from oasis.plant.driver import Budget, Effect
+from tests.packs.ethercat.segments import bring, value, write
 
 
 def refusal(segment: RunningSegment) -> str:
@@ -44,3 +47,13 @@ async def test_the_segment_is_configured_without_raw_sockets(
     await bring(driver, "PREOP")
     assert "OX-DRIVE" in await driver.identity()
     await bring(driver, "OP")
+
+
+async def test_without_pysoem_a_scan_works_and_configuring_says_what_to_install(
+    driver: EthercatDriver, segment: RunningSegment, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "pysoem", None)
+    assert len((await driver.scan([], Budget())).found) == 6
+    sent = await write(driver, "bus state", "PREOP")
+    assert (sent.effect, "pip install 'oasis-agent[ethercat]'" in sent.words) == (Effect.NOT_SENT, True)
+    assert segment.seen(1)["state_requests"] == 0
