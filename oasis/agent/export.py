@@ -42,7 +42,12 @@ def as_markdown(path: Path, secrets: Sequence[str] = ()) -> str:
                 item = records.to_item(record)
                 blocks.append(_block(item) if item is not None else "")
     text = mask("".join(blocks))
-    left_out = f"\n{mask.count} values that looked like secrets were left out.\n" if mask.count else ""
+    values = (
+        "1 value that looked like a secret was"
+        if mask.count == 1
+        else f"{mask.count} values that looked like secrets were"
+    )
+    left_out = f"\n{values} left out.\n" if mask.count else ""
     return text + left_out
 
 
@@ -85,7 +90,7 @@ def _title(kept: Kept) -> str:
         ("Begun", kept.about["created"]),
         ("Model", f"{kept.epoch['model']} ({kept.epoch['lane']} lane)"),
         ("Turns, steps", f"{kept.turns}, {kept.steps}"),
-        ("Prompt tokens", f"{costs['prompt_tokens']:,}, of which {costs['computed_tokens']:,} were computed"),
+        ("Prompt tokens", f"{costs['prompt_tokens']:,}, {_of_them(kept.usage)}"),
         ("Generated tokens", f"{costs['decoded_tokens']:,}"),
         ("Prefill, decoding", f"{costs['prefill_ms'] / 1000:.1f} s, {costs['decode_ms'] / 1000:.1f} s"),
         ("Prefill amplification", "not known" if figure is None else f"{figure:.3f}"),
@@ -93,6 +98,12 @@ def _title(kept: Kept) -> str:
     table = "\n".join(f"| {name} | {value} |" for name, value in rows)
     warnings = "".join(f"\n> {warning}\n" for warning in kept.warnings)
     return f"# Session {kept.about['id']}\n\n| | |\n|---|---|\n{table}\n{warnings}"
+
+
+def _of_them(usage: Usage) -> str:
+    if not usage.is_cache_known:
+        return "how many of them were computed is not known"
+    return f"of which {usage.computed_tokens:,} were computed"
 
 
 def _costs(kept: Kept) -> dict[str, Any]:
@@ -124,6 +135,8 @@ class _Steps:
 
 
 def _spent(usage: Usage) -> str:
+    if not usage.is_cache_known:
+        return f"{usage.prompt_tokens:,} prompt tokens, {usage.decoded_tokens:,} generated"
     return (
         f"{usage.computed_tokens:,} of {usage.prompt_tokens:,} prompt tokens computed in {usage.prefill_ms / 1000:.1f} "
         f"s, {usage.decoded_tokens:,} generated in {usage.decode_ms / 1000:.1f} s"

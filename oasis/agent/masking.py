@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 MASK = "[secret left out]"
 _SHORTEST = 8
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSW|PWD|CREDENTIAL", re.IGNORECASE)
+_NAMES = re.compile(r"KEY(?!RING|BOARD|MAP)|TOKEN|SECRET|PASSW|PWD|CREDENTIAL", re.IGNORECASE)
+_FOLDERS = ("PWD", "OLDPWD")
+"""Where a shell is and was: no secrets, though their names look like one."""
 _WORDS = r"(?:api[_-]?key|access[_-]?key|passw(?:or)?d|passwort|pwd|secret|token|credential)"
 _PEM = "PRIVATE KEY-----"
 _PEM_BLOCK = re.compile(
@@ -85,4 +87,8 @@ def _hinted(text: str) -> list[tuple[int, int]]:
 
 def known_secrets(environment: Mapping[str, str], *others: str) -> list[str]:
     """Values of environment variables whose names speak of a secret, and `others`."""
-    return [*(value for name, value in environment.items() if _NAMES.search(name)), *others]
+    return [*(value for name, value in environment.items() if _is_secret(name)), *others]
+
+
+def _is_secret(name: str) -> bool:
+    return name not in _FOLDERS and _NAMES.search(name) is not None

@@ -9,6 +9,7 @@ import pytest
 from oasis.agent.export import as_json, as_markdown, save
 from oasis.agent.masking import MASK, Masker, known_secrets
 from oasis.core.items import Notice, User
+from oasis.core.usage import Usage
 from oasis.errors import SessionFault
 from oasis.models.scripted import ScriptedModel, call, reply
 from tests.agent.harness import build
@@ -46,6 +47,22 @@ async def test_a_document_reads_in_the_order_of_the_session_with_what_each_turn_
     ]
     places = [text.find(part) for part in wanted]
     assert -1 not in places and places == sorted(places)
+
+
+class Silent(ScriptedModel):
+    """A server that does not say what it reused."""
+
+    def _usage(self, request, message):
+        return Usage(len(request.wire) // 4, 0, len(message.wire) // 4, is_cache_known=False)
+
+
+async def test_what_a_server_did_not_say_is_not_told_as_computed(tmp_path: Path):
+    bench = build(tmp_path, Silent([reply("Done.")]))
+    await bench.agent.turn([User("Go on.")])
+    bench.session.close()
+    text = as_markdown(bench.session.path)
+    assert "how many of them were computed is not known" in text
+    assert "computed in" not in text
 
 
 async def test_the_json_holds_entries_and_costs_and_no_token_ids(tmp_path: Path):
@@ -129,6 +146,11 @@ def test_what_only_speaks_of_secrets_stays(text: str):
 def test_values_of_the_environment_whose_names_speak_of_secrets_are_known():
     found = known_secrets({"HF_TOKEN": "abcdefgh", "HOME": "/home", "MY_API_KEY": "12345678"}, "mine-mine")
     assert found == ["abcdefgh", "12345678", "mine-mine"]
+
+
+def test_the_folder_a_shell_is_in_is_no_secret():
+    found = known_secrets({"PWD": "/plant/line3", "OLDPWD": "/plant/line2", "DB_PWD": "abcdefgh"})
+    assert found == ["abcdefgh"]
 
 
 def test_a_short_value_is_not_masked_everywhere():
