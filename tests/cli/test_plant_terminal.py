@@ -140,6 +140,37 @@ async def test_ctrl_c_at_the_question_sends_nothing(tmp_path: Path):
         assert run.witness.writes == []
 
 
+async def test_an_answer_typed_before_the_question_is_no_answer(tmp_path: Path):
+    async with (
+        lab(tmp_path) as (run, site),
+        terminal("plant", "write", "set_point", 75, "--site", site, home=tmp_path) as shown,
+    ):
+        shown.type("y\ny\n")
+        await shown.saw("does not: ")
+        shown.type("n\n")
+        code, out = await shown.ended()
+        assert code == 1
+        assert "Not approved, so nothing was sent" in out
+        assert run.witness.writes == []
+
+
+async def test_ctrl_c_after_the_write_was_sent_says_that_its_outcome_is_unknown(tmp_path: Path):
+    async with (
+        lab(tmp_path) as (run, site),
+        terminal("plant", "write", "set_point", 75, "--site", site, home=tmp_path) as shown,
+    ):
+        run.faults.switch_on("lost-reply")
+        await shown.saw("does not: ")
+        shown.type("y\n")
+        async with asyncio.timeout(20):
+            while not run.witness.writes:
+                await asyncio.sleep(0.01)
+        shown.type("\x03")
+        await shown.saw("Outcome: UNKNOWN")
+        await shown.ended()
+        assert len(run.witness.writes) == 1
+
+
 async def test_a_session_s_command_writes_nothing_even_unattended(tmp_path: Path):
     session = tmp_path / "bin" / "oasis"
     session.parent.mkdir()

@@ -63,16 +63,42 @@ async def carried_out(writer: "Writer", plan: "Plan", yes: bool) -> "Written | N
 
     typer.echo(f"{clean(plan.title)}\n{clean(plan.body)}", err=True)
     if yes:
-        return await writer.carry_out(plan.token, writer.unattended(plan))
+        return await _sent(writer, plan, writer.unattended(plan))
     typed = await answer(f"Write it? y or {plan.tag.name} does, anything else does not: ")
     if typed not in ("y", "Y", plan.tag.name):
         return None
-    return await writer.carry_out(plan.token, _who())
+    return await _sent(writer, plan, _who())
+
+
+async def _sent(writer: "Writer", plan: "Plan", by: str) -> "Written":
+    """Carry the plan out. Where that is interrupted, what is known of it is said first."""
+    import asyncio
+
+    from oasis.ui.clean import clean
+
+    try:
+        return await writer.carry_out(plan.token, by)
+    except asyncio.CancelledError:
+        typer.echo(f"\n{clean(_interrupted(writer, plan))}", err=True)
+        raise
+
+
+def _interrupted(writer: "Writer", plan: "Plan") -> str:
+    from oasis.plant.audit_writes import writes_of
+
+    kept = next(write for write in writes_of(writer.audit.records()) if write.token == plan.token)
+    if not kept.is_sent:
+        return f"Interrupted, and nothing was sent: {plan.title}."
+    return (
+        f"Interrupted after it was sent once: {plan.title}. Outcome: {str(kept.effect).upper()} ({kept.words}). "
+        "It was not read back; look at the plant before planning another write."
+    )
 
 
 def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
     """Say how it ended; the exit code for it."""
     from oasis.plant.driver import Effect
+    from oasis.plant.limits import same
     from oasis.ui.clean import clean
     from oasis.ui.plant import rows
 
@@ -84,6 +110,8 @@ def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
         typer.echo(rows.line(row | {"read_back": read_back}))
     else:
         typer.echo(clean(words))
+    if written and effect is Effect.WRITTEN:
+        return 0 if same(plan.tag.point.form, written.read_back, plan.after) else PARTLY
     return {Effect.WRITTEN: 0, Effect.REJECTED: PARTLY, Effect.UNKNOWN: UNKNOWN, Effect.NOT_SENT: 1}[effect]
 
 

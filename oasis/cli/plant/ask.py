@@ -1,6 +1,7 @@
 """A question to the person at the terminal, while connections stay alive."""
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
@@ -14,7 +15,8 @@ def has_person() -> bool:
 
 
 async def answer(question: str) -> str:
-    """What the person types, without the line's end; empty at the end of input."""
+    """What the person types from now on, without the line's end; empty at the end of input."""
+    _forget_typed_ahead()
     typer.echo(question, err=True, nl=False)
     loop = asyncio.get_running_loop()
     typed: asyncio.Future[str] = loop.create_future()
@@ -43,3 +45,17 @@ async def answer(question: str) -> str:
     except asyncio.CancelledError:
         typer.echo("\nInterrupted before an answer: nothing was sent.", err=True)
         raise
+
+
+def _forget_typed_ahead() -> None:
+    """Drop what was typed before the question stood there: it is no answer to it."""
+    if os.name == "nt":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+        return
+    import termios
+
+    with contextlib.suppress(termios.error, OSError, ValueError):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
