@@ -33,6 +33,14 @@ class About:
     is_readable: bool = True
     is_writable: bool = False
     has_history: bool = False
+    words: str = field(default="", init=False)
+    """All of it in one line."""
+
+    def __post_init__(self) -> None:
+        parts = [f"{self.type}{'[]' if self.rank >= 0 else ''}", self.range]
+        parts += ["writable"] if self.is_writable else []
+        parts += ["history"] if self.has_history else []
+        object.__setattr__(self, "words", ", ".join(part for part in parts if part))
 
     @property
     def range(self) -> str:
@@ -42,10 +50,7 @@ class About:
         return f"EURange {spelled(self.low)} to {spelled(self.high)}"
 
     def __str__(self) -> str:
-        parts = [f"{self.type}{'[]' if self.rank >= 0 else ''}", self.range]
-        parts += ["writable"] if self.is_writable else []
-        parts += ["history"] if self.has_history else []
-        return ", ".join(part for part in parts if part)
+        return self.words
 
 
 class Atlas:

@@ -114,6 +114,7 @@ def node(text: str) -> Node:
     return Node(uri, found["kind"].removesuffix("x"), _identifier(found["kind"], found["id"]))
 
 
+@lru_cache(KEPT)
 def spelled_uri(uri: str) -> str:
     """A namespace's URI as it stands in an item: `%`, `;` and what cannot be shown escaped (Part 6, 5.3.1.11)."""
     return "".join(c if c.isprintable() and c not in "%;" else quote(c, safe="") for c in uri)

@@ -43,7 +43,8 @@ class Link:
         self.namespaces: tuple[str, ...] = ()
         self.limits: dict[str, int] = dict.fromkeys(LIMITS, MOST_IN_ONE)
         self.stated: dict[str, int] = {}
-        self._wires: dict[Node, Any] = {}
+        self.places: dict[str, tuple[Any, Any]] = {}
+        """What was read before: by the point's address its id on the wire and what is known about it."""
 
     @property
     def is_open(self) -> bool:
@@ -62,29 +63,24 @@ class Link:
         """Read namespaces and operation limits; a limit of 0 or none at all is no limit (Part 5, 6.3.11)."""
         numbers = [NAMESPACES, *LIMITS.values()]
         first, *values = await self.ask(self.session.read(_values([ua.NodeId(n) for n in numbers])))
-        self._wires.clear()
-        self.namespaces = tuple(str(uri) for uri in (first.Value.Value if first.Value else None) or (BASE,))
+        namespaces = tuple(str(uri) for uri in (first.Value.Value if first.Value else None) or (BASE,))
+        if namespaces != self.namespaces:
+            self.places.clear()
+            self.namespaces = namespaces
         for name, data in zip(LIMITS, values, strict=True):
             stated = data.Value.Value if data.Value and data.StatusCode.is_good() else 0
             if isinstance(stated, int) and stated > 0:
                 self.stated[name] = stated
                 self.limits[name] = min(stated, MOST_IN_ONE)
 
-    def known(self, node: Node) -> Any:
-        """The node's id on the wire where it was asked for before on this connection, else None."""
-        return self._wires.get(node)
-
     async def wire(self, node: Node) -> Any:
         """The node's id as this server writes it now. Raises ToolFault for a namespace that the server has not."""
-        if known := self._wires.get(node):
-            return known
         if node.uri not in self.namespaces:
             await self.learn()
         if node.uri not in self.namespaces:
             there = ", ".join(plain(uri) for uri in self.namespaces)[:600]
             raise ToolFault(f"{self.where} has no namespace {plain(node.uri)}. It has: {there}.")
-        wire = self._wires[node] = to_wire(node, self.namespaces.index(node.uri))
-        return wire
+        return to_wire(node, self.namespaces.index(node.uri))
 
     def node(self, wire: Any) -> Node:
         """The node that the server means by an id."""

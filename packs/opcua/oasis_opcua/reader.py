@@ -15,6 +15,7 @@ from oasis_opcua.variants import held, raw, stamp
 
 MOST_DESCRIBED = 500
 """Points of one read whose unit, range and type are asked for when they are not known yet."""
+_RENUMBERED = "the server changed its namespaces while it was read: read again"
 _PLAIN = (bool, int, float)
 MOST_ELEMENTS = 100
 """Elements of an array that are shown when no range is asked for."""
@@ -22,33 +23,41 @@ MOST_ELEMENTS = 100
 
 async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Item]]) -> list[Reading]:
     """The points' values in order. A node that does not exist is a reading that says so."""
-    wires, unknown = await _wires(link, points)
-    if len(points) <= MOST_DESCRIBED:
-        await atlas.learn([wire for wire in wires if wire is not None])
-    asked = [(wire, ua.AttributeIds.Value) for wire in wires if wire is not None]
+    unknown = await _placed(link, atlas, points)
+    places = link.places
+    found = [places.get(point.address) for point, _ in points]
+    asked = [(place[0], ua.AttributeIds.Value) for place in found if place is not None]
     answers = iter(await link.read_attributes(asked))
     readings: list[Reading] = []
-    for place, (wire, (point, item)) in enumerate(zip(wires, points, strict=True)):
-        if wire is None:
-            readings.append(Reading(point, None, unknown[place]))
+    for (point, item), place in zip(points, found, strict=True):
+        if place is None:
+            readings.append(Reading(point, None, unknown.get(point.address, _RENUMBERED)))
         else:
-            readings += of_value(link, point, item, next(answers), atlas.known(wire))
+            readings += of_value(link, point, item, next(answers), place[1])
     return readings
 
 
-async def _wires(link: Link, points: Sequence[tuple[Point, items.Item]]) -> tuple[list[Any], dict[int, str]]:
-    """Ids on the wire, None for what has none; and by place why."""
-    wires: list[Any] = []
-    unknown: dict[int, str] = {}
-    for place, (_, item) in enumerate(points):
+async def _placed(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Item]]) -> dict[str, str]:
+    """Fill in the link's places of the points; gives why there is none, by address."""
+    unknown: dict[str, str] = {}
+    new: dict[str, Any] = {}
+    places = link.places
+    is_described = len(points) <= MOST_DESCRIBED
+    for point, item in points:
+        place = places.get(point.address)
+        if place is not None and (place[1] is not None or not is_described):
+            continue
         try:
-            wires.append(link.known(item.node) or await link.wire(item.node))
+            new[point.address] = await link.wire(item.node)
         except (Refused, Broken):
             raise
         except ToolFault as fault:
-            wires.append(None)
-            unknown[place] = str(fault)
-    return wires, unknown
+            unknown[point.address] = str(fault)
+    if is_described:
+        await atlas.learn(list(new.values()))
+    for address, wire in new.items():
+        places[address] = wire, atlas.known(wire)
+    return unknown
 
 
 def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About | None) -> list[Reading]:
