@@ -6,7 +6,7 @@ Process data are exchanged by `cyclic` alone; SOEM allows that beside one acycli
 import contextlib
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from oasis.errors import ToolFault
@@ -116,17 +116,17 @@ class Master:
                 self.handle.read_state()
             return [Seen(s.position, s.handle.state, s.handle.al_status) for s in self.slaves]
 
-    def request(self, state: State, position: int = 0) -> list[Seen]:
-        """Ask one slave (0: all) for a state, errors acknowledged, and wait; gives those that did not come there."""
+    def request(self, state: State, positions: Collection[int]) -> list[Seen]:
+        """Ask slaves for a state, errors acknowledged, and wait; gives those that did not come there."""
         with self.lock:
-            chosen = [self.slave(position)] if position else self.slaves
+            chosen = [slave for slave in self.slaves if slave.position in positions]
             self.handle.read_state()
             for slave in chosen:
                 self._acknowledge(slave)
-            asked = chosen[0].handle if position else self.handle
-            asked.state = state
-            asked.write_state()
-        return self._awaited({slave.position for slave in chosen}, state)
+            for asked in [self.handle] if len(chosen) == len(self.slaves) else [slave.handle for slave in chosen]:
+                asked.state = state
+                asked.write_state()
+        return self._awaited(positions, state)
 
     @staticmethod
     def _acknowledge(slave: Slave) -> None:
@@ -137,7 +137,7 @@ class Master:
             slave.handle.write_state()
             slave.handle.state_check(now, 100_000)
 
-    def _awaited(self, positions: set[int], state: State) -> list[Seen]:
+    def _awaited(self, positions: Collection[int], state: State) -> list[Seen]:
         """Those of the slaves that are not in the state after all: refused, silent for a while, or too slow."""
         end = time.monotonic() + STATE_TIMEOUT_S
         silent = 0

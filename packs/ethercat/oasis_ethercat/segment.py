@@ -16,7 +16,7 @@ from oasis.errors import ToolFault
 from oasis.plant.locks import Busy, held
 from oasis_ethercat import elsewhere, interface, raw, sii
 from oasis_ethercat.cyclic import PERIOD_S, Cyclic
-from oasis_ethercat.esc import State
+from oasis_ethercat.esc import ERROR_FLAG, State
 from oasis_ethercat.master import Master
 from oasis_ethercat.presence import Presence, Seen, look
 from oasis_ethercat.raw import NoAnswer, RawBus
@@ -171,31 +171,24 @@ class Segment:
                 )
             self.initialise()
         master = self._configured()
-        for step in steps(self._lowest(master, position), wanted):
-            self._step(master, step, position)
-
-    @staticmethod
-    def _lowest(master: Master, position: int) -> State:
-        seen = [s for s in master.states() if position in {0, s.position}]
-        numbers = [s.status & 0x0F for s in seen]
-        missing = [str(s.position) for s, number in zip(seen, numbers, strict=True) if not number]
-        if missing:
+        seen = [slave for slave in master.states() if position in {0, slave.position}]
+        if missing := [str(slave.position) for slave in seen if not slave.status]:
             raise ToolFault(
                 f"Slave {', '.join(missing)} does not answer any more. Check cable and power, then write "
                 '"bus init" to configure the segment again.'
             )
-        return State(min(numbers))
+        for step, positions in way(seen, wanted):
+            self._step(master, step, positions)
 
-    def _step(self, master: Master, state: State, position: int) -> None:
+    def _step(self, master: Master, state: State, positions: list[int]) -> None:
         """One state change and what belongs to it: mapping before SAFEOP, process data in SAFEOP and OP."""
-        positions = [position] if position else [slave.position for slave in master.slaves]
         if state is State.SAFEOP:
             master.map()
         cyclic = self._run_cycles(master) if state >= State.SAFEOP else self.cyclic
         with cyclic.settling() if cyclic else contextlib.nullcontext():
             if cyclic and state < State.OP:
                 self._calm(cyclic, positions)
-            missing = master.request(state, position)
+            missing = master.request(state, positions)
             reached = [number for number in positions if number not in {seen.position for seen in missing}]
             if cyclic:
                 cyclic.brought(reached, state if state >= State.SAFEOP else None)
@@ -231,16 +224,17 @@ class Segment:
         """Zero the outputs, leave OP, stop the cycle, go to INIT, let go of the interface."""
         if not self.master:
             return
+        positions = [slave.position for slave in self.master.slaves]
         try:
             interface.check(self.name)
             if self.cyclic:
                 with self.cyclic.settling():
                     self.cyclic.zero()
                     self.cyclic.wait_cycles(2, _CYCLE_WAIT_S)
-                    self.cyclic.brought([slave.position for slave in self.master.slaves], None)
-                    self.master.request(State.SAFEOP)
+                    self.cyclic.brought(positions, None)
+                    self.master.request(State.SAFEOP, positions)
                     self.cyclic.stop()
-            self.master.request(State.INIT)
+            self.master.request(State.INIT, positions)
         except ToolFault:  # the link is down: nothing can be sent, and the slaves' watchdog switches their outputs off
             pass
         finally:
@@ -249,6 +243,7 @@ class Segment:
             self.cyclic = None
             self.master.close()
             self.master = None
+            self._identity = ""
             self._held.close()
 
     def _configured(self) -> Master:
@@ -257,12 +252,19 @@ class Segment:
         return self.master
 
 
-def steps(now: State, wanted: State) -> list[State]:
-    """The states to ask for on the way; going down needs one request, going up each in turn."""
-    way = [State.PREOP, State.SAFEOP, State.OP]
-    if wanted <= now:
-        return [wanted]
-    return [state for state in way if now < state <= wanted]
+def way(seen: list[Seen], wanted: State) -> list[tuple[State, list[int]]]:
+    """The states to ask for in turn, and of which slaves: going up each state of those below it, then down the others.
+
+    A slave that is there already is asked only where it has an error to acknowledge.
+    """
+    states = {slave.position: slave.status & 0x0F for slave in seen}
+    found: list[tuple[State, list[int]]] = []
+    for state in (State.PREOP, State.SAFEOP, State.OP):
+        below = [position for position, now in states.items() if now < state]
+        if below and state <= wanted:
+            found.append((state, below))
+    rest = [s.position for s in seen if s.status & 0x0F > wanted or s.status == wanted | ERROR_FLAG]
+    return [*found, (wanted, rest)] if rest else found
 
 
 def images_of(bus: RawBus, presence: Presence) -> dict[int, sii.Image]:

@@ -13,7 +13,7 @@ from oasis_ethercat.grammar import Kind, Target
 from oasis_ethercat.master import Master, SdoRefused, SdoSilent
 from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
-from oasis_ethercat.segment import Refused, Segment, steps
+from oasis_ethercat.segment import Refused, Segment, way
 
 _STATES = {state.name: state for state in (State.INIT, State.PREOP, State.SAFEOP, State.OP)}
 _GOOD_CYCLES = 3
@@ -52,23 +52,27 @@ def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
     is_new = segment.master is None or target.kind is Kind.INIT
     if is_new and target.kind is Kind.STATE:
         raise ToolFault('The segment is not configured by this session. Plan a write of "bus state" PREOP first.')
-    now = State.INIT if is_new else State(max(1, min(slave.status & 0x0F for slave in seen)))
-    way = steps(now, wanted) if wanted > State.INIT else [State.INIT]
-    whom = f"slave {target.slave}" if target.kind is Kind.STATE else _all(seen)
-    words = [f"0x0120 of {whom}: {', '.join(state.name for state in way)}"]
+    if is_new:
+        seen = [Seen(slave.position, State.INIT, 0) for slave in seen]
+    asked = way(seen, wanted) if wanted > State.INIT else [(wanted, [slave.position for slave in seen])]
+    words = [", ".join(f"0x0120 of {_whom(segment, positions)}: {state.name}" for state, positions in asked)]
     if is_new:
         words.insert(0, RESETS)
-    if State.OP in way:
+    if any(state is State.OP for state, _ in asked):
         words.append(f"then process data every 4 ms, all outputs zero{_outputs(segment)}")
     if wanted is State.INIT and segment.master and target.kind is not Kind.STATE:
         words.insert(0, "outputs zero, SAFEOP; after INIT the interface is let go")
     elif wanted < State.OP and segment.cyclic:
         words.insert(0, "outputs zero")
-    return Frame(b"".join(struct.pack("<H", state) for state in way), "; ".join(words))
+    if not asked:
+        words = [f"nothing is sent: every slave is in {wanted.name}"]
+    return Frame(b"".join(struct.pack("<H", state) for state, _ in asked), "; ".join(words))
 
 
-def _all(seen: list[Seen]) -> str:
-    return f"all {len(seen)} slaves" if all(slave.position for slave in seen) else "all slaves"
+def _whom(segment: Segment, positions: list[int]) -> str:
+    if positions == [0] or (segment.master is None or len(positions) == len(segment.master.slaves) > 1):
+        return "all slaves"
+    return f"slave {', '.join(map(str, positions))}"
 
 
 def _outputs(segment: Segment) -> str:

@@ -25,7 +25,7 @@ async def test_the_frame_of_a_state_says_what_it_resets(driver: EthercatDriver, 
     frame = await driver.encode(driver.point("bus state"), "OP")
     assert frame.wire == bytes.fromhex("02 00 04 00 08 00")
     assert "reset every slave to INIT" in frame.words
-    assert "PREOP, SAFEOP, OP" in frame.words
+    assert "all slaves: PREOP, 0x0120 of all slaves: SAFEOP, 0x0120 of all slaves: OP" in frame.words
     assert segment.seen(1)["state_requests"] == 0
 
 
@@ -36,6 +36,20 @@ async def test_one_slave_can_be_taken_out_of_op_and_brought_back(driver: Etherca
     assert await value(driver, "2 in 0x6000:1") is False
     await write(driver, "3 state", "OP")
     assert await value(driver, "bus state") == "OP"
+
+
+async def test_bringing_the_rest_to_op_leaves_those_alone_that_are_in_it(
+    driver: EthercatDriver, segment: RunningSegment
+):
+    await bring(driver, "OP")
+    await write(driver, "4 out 0x7000:1 bool", True)
+    await write(driver, "3 state", "PREOP")
+    frame = await driver.encode(driver.point("bus state"), "OP")
+    assert "0x0120 of slave 3: SAFEOP, 0x0120 of slave 3: OP" in frame.words
+    await bring(driver, "OP")
+    assert segment.seen(4)["states"][-2:] == ["SAFEOP", "OP"]
+    assert segment.seen(4)["outputs"]["Output 1"] == 1
+    assert segment.seen(3)["states"][-4:] == ["OP", "PREOP", "SAFEOP", "OP"]
 
 
 async def test_sdo_are_read_with_type_and_words(driver: EthercatDriver):
