@@ -96,6 +96,14 @@ class Driver(Protocol):
         """The point that an item's text means, canonical; sends nothing."""
         ...
 
+    def cells(self, point: Point) -> frozenset[str]:
+        """Names of the smallest things that a write of the point can change; empty where that is not known."""
+        ...
+
+    def check_writable(self, point: Point) -> None:
+        """Raise ToolFault for a point that no write could ever be made for; sends nothing."""
+        ...
+
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         """What is there, below `items` where they are given."""
         ...

@@ -15,6 +15,7 @@ from oasis.plant.site import Site, Tag
 from oasis.plant.site_findings import Finding, Seen
 from oasis.plant.site_lines import Path as Keys
 from oasis.plant.site_lines import lines_of
+from oasis.plant.site_overlaps import overlaps
 from oasis.plant.site_tags import tag_of
 from oasis.plant.values import spelled
 
@@ -147,10 +148,10 @@ def _site(seen: Seen, document: dict[str, Any], path: Path, digest: str, find_dr
     for name, value in named.items():
         endpoints[name] = _endpoint(seen, name, value, find_driver, endpoints)
     tags: dict[str, Tag] = {}
-    places: dict[tuple[str, str], Tag] = {}
+    written: dict[tuple[str, str], Tag] = {}
     for name, value in seen.named(("tags",), document.get("tags", {}), "tag").items():
         tag = tag_of(seen, name, value, endpoints)
-        if tag and not _is_twice(seen, tag, places):
+        if tag and not overlaps(seen, tag, endpoints[value["endpoint"]], written):
             tags[name] = tag
     _hint(seen, tags)
     if seen.faults:
@@ -199,20 +200,6 @@ def _secret(url: str) -> str:
     if parts.password is not None or any(_SECRETS.fullmatch(key) for key in keys):
         return "the URL holds a password; a site file is shown and passed on, so leave it out"
     return ""
-
-
-def _is_twice(seen: Seen, tag: Tag, places: dict[tuple[str, str], Tag]) -> bool:
-    """May the same place be written under two names, and so under two sets of limits? Notes where this tag writes."""
-    if not tag.is_writable:
-        return False
-    other = places.setdefault((tag.url, tag.point.address), tag)
-    if other is tag:
-        return False
-    seen.say(
-        ("tags", tag.name, "address"),
-        f"{tag.name} and {other.name} (line {other.line}) may both write {tag.point.address} of {tag.url}",
-    )
-    return True
 
 
 def _hint(seen: Seen, tags: Mapping[str, Tag]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from oasis.errors import OasisError
 from oasis.plant.driver import Driver
 from oasis.plant.limits import RANGES, Kind, beyond_limits, canonical, kind_of, plain_type
 from oasis.plant.site import Tag
@@ -55,6 +56,12 @@ def tag_of(seen: Seen, name: str, value: object, endpoints: Mapping[str, Driver 
     )
     tag = _with_values(seen, path, tag, given)
     _check_limits(seen, path, tag, given, cast(dict[str, Any], value).keys())
+    driver = endpoints[given["endpoint"]]
+    if tag.is_writable and driver and seen.faults == before:
+        try:
+            driver.check_writable(point)
+        except OasisError as fault:
+            seen.say((*path, "address"), f"{point.address} cannot be written: {fault}")
     return tag if seen.faults == before else None
 
 

@@ -40,6 +40,13 @@ class MemoryDriver:
         name, *unit = rest.split()
         return Point(f"cell {name}", Form(unit=unit[0] if unit else ""))
 
+    def cells(self, point: Point) -> frozenset[str]:
+        return frozenset({point.address})
+
+    def check_writable(self, point: Point) -> None:
+        if point.address.startswith("cell fixed"):
+            raise ToolFault("A cell whose name begins with fixed can only be read.")
+
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         found: list[Found] = []
         for name in sorted(self.memory.cells):

@@ -127,6 +127,12 @@ def test_all_faults_are_said_at_once(tmp_path: Path):
         ("holding 70000", "", "the last wire address"),
         ("holding 0-15 string", 'write = true\nvalues = ["a"]\nscale = 2\n', "`scale` is for numbers"),
         ("holding 0 x0.1", "scale = 0.2\n", "the address says 0.1"),
+        ("holding 0", 'type = "float32"\nwrite = true\nmin = 0\nmax = 1\nmax_step = 1\n', "differ in their order"),
+        ("input 0", NUMBER, "Input registers can only be read"),
+        ("discrete 0", "write = true\n", "Discrete inputs can only be read"),
+        ("40001", NUMBER, "may mean 'holding 0' or 'holding 40000'"),
+        ("holding 0-3", NUMBER, "are 4 values; write one at a time"),
+        ("coil 0-3", "write = true\n", "give each coil a tag of its own"),
     ],
 )
 def test_a_pack_s_own_words_explain_what_its_items_cannot_be(tmp_path: Path, address: str, more: str, said: str):
@@ -134,6 +140,46 @@ def test_a_pack_s_own_words_explain_what_its_items_cannot_be(tmp_path: Path, add
     head = HEAD.replace("mem://e", "modbus://127.0.0.1:502/1")
     path.write_text(f'{head}[tags.t]\nendpoint = "e"\naddress = "{address}"\n{more}', encoding="utf-8")
     assert [said in finding.text for finding in check(path, ModbusDriver)] == [True], check(path, ModbusDriver)
+
+
+def modbus_site(folder: Path, *tags: tuple[str, str]) -> list[str]:
+    """What is wrong with a site of these writable tags, address and type."""
+    text = HEAD.replace("mem://e", "modbus://127.0.0.1:502/1")
+    for number, (address, kind) in enumerate(tags):
+        limits = "" if kind == "bool" else "min = 0\nmax = 10\nmax_step = 1\n"
+        text += f'[tags.t{number}]\nendpoint = "e"\naddress = "{address}"\ntype = "{kind}"\nwrite = true\n{limits}'
+    path = folder / "plant.toml"
+    path.write_text(text, encoding="utf-8")
+    return [f"{finding.line}: {finding.text}" for finding in check(path, ModbusDriver) if finding.is_error]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("holding 1 ABCD", "uint32"), ("holding 2", "uint16")),
+        (("holding 2", "uint16"), ("holding 0-3 CDAB", "float64")),
+        (("holding 3 bit 2", "bool"), ("holding 3", "uint16")),
+        (("holding 3 bit 2", "bool"), ("holding 3 bit 2", "bool")),
+    ],
+)
+def test_two_tags_that_write_a_part_of_the_same_are_refused(
+    tmp_path: Path, one: tuple[str, str], other: tuple[str, str]
+):
+    (fault,) = modbus_site(tmp_path, one, other)
+    assert "t1 and t0 (line 5) may both write" in fault
+    assert not modbus_site(tmp_path, one)
+
+
+def test_bits_of_one_register_and_neighbours_do_not_overlap(tmp_path: Path):
+    tags = [("holding 3 bit 2", "bool"), ("holding 3 bit 3", "bool"), ("holding 1 ABCD", "uint32"), ("coil 3", "bool")]
+    assert modbus_site(tmp_path, *tags) == []
+
+
+def test_a_point_that_its_pack_never_writes_is_refused_with_its_line(tmp_path: Path):
+    text = HEAD + TAG.replace("cell a", "cell fixed") + NUMBER
+    assert faults(tmp_path, text) == [
+        (7, "cell fixed cannot be written: A cell whose name begins with fixed can only be read.")
+    ]
 
 
 def test_type_and_order_are_taken_as_the_pack_spells_them(tmp_path: Path):

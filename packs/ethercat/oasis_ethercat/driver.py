@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from oasis.errors import ToolFault
@@ -10,6 +11,7 @@ from oasis.plant.driver import Budget, Scan, Sent
 from oasis.plant.plan import ApprovedWrite, Frame
 from oasis.plant.values import Point, Reading, Value, spelled
 from oasis_ethercat import grammar, reading, scan, writing
+from oasis_ethercat.grammar import Kind
 from oasis_ethercat.segment import Segment
 
 SCHEME = "ethercat://"
@@ -46,6 +48,16 @@ class EthercatDriver:
     def point(self, text: str) -> Point:
         """The point that an item's text means. Raises ToolFault."""
         return grammar.point(text)
+
+    def cells(self, point: Point) -> frozenset[str]:
+        """The slave's object, whether by SDO or as process data; else the point itself."""
+        target = grammar.target(point)
+        return frozenset({replace(target, kind=Kind.OBJECT).address if target.index else target.address})
+
+    def check_writable(self, point: Point) -> None:
+        """Raise ToolFault for inputs."""
+        if grammar.target(point).kind is Kind.INPUT:
+            raise ToolFault(f"{point} is an input: the slave writes it, the master reads it.")
 
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         """The slaves, or details of those that `items` name. Raises ToolFault."""

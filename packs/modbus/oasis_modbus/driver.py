@@ -33,6 +33,13 @@ class ModbusDriver:
     def point(self, text: str) -> Point:
         return sunspec_items.point(text) or grammar.point(text)
 
+    def cells(self, point: Point) -> frozenset[str]:
+        """Coils by address, registers by bit: `holding 3 bit 2`. Empty where a point's place is not certain."""
+        return writes.cells(point)
+
+    def check_writable(self, point: Point) -> None:
+        writes.check(point)
+
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         if self._endpoint.unit is not None:
             return await scan_unit(self._unit_reader(), items, budget)

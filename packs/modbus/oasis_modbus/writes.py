@@ -32,6 +32,39 @@ class Request:
 
 def request(point: Point, value: Value) -> Request:
     """What writes the value there. Raises ToolFault for what the place or its type cannot take; sends nothing."""
+    place = _writable(point)
+    if place.table.is_bits:
+        return _coils(place, value)
+    if place.bit is not None:
+        return _bit(place, value)
+    return _registers(place, point.form, value)
+
+
+def check(point: Point) -> None:
+    """Raise ToolFault where no value can be written to a tag of this point: its table, place or form; sends nothing."""
+    place = _writable(point)
+    if place.table.is_bits and place.is_range:
+        raise ToolFault(f"coil {place.first}-{place.last} are {place.count} bools; give each coil a tag of its own.")
+
+
+def cells(point: Point) -> frozenset[str]:
+    """What a write of the point can change: coils, and registers bit by bit. Empty where the place is not certain."""
+    if sunspec_items.is_one(point):
+        return frozenset()
+    place = grammar.place(point)
+    if place.other is not None:
+        return frozenset()
+    name, first = place.table.name, place.first
+    if place.bit is not None:
+        return frozenset({f"{name} {first} bit {place.bit}"})
+    if place.table.is_bits:
+        return frozenset(f"{name} {at}" for at in range(first, place.last + 1))
+    count = max(place.count, grammar.registers_each(place, point.form))
+    return frozenset(f"{name} {at} bit {bit}" for at in range(first, first + count) for bit in range(16))
+
+
+def _writable(point: Point) -> Place:
+    """The point's place. Raises ToolFault where its table is for reading, or place or form leave a write open."""
     if sunspec_items.is_one(point):
         raise ToolFault("A SunSpec model can only be read; write one of its registers by its address and type.")
     place = grammar.place(point)
@@ -42,11 +75,9 @@ def request(point: Point, value: Value) -> Request:
         )
     if place.table.name not in ("holding", "coil"):
         raise ToolFault(f"{place.table.words.capitalize()} can only be read; nothing was sent.")
-    if place.table.is_bits:
-        return _coils(place, value)
-    if place.bit is not None:
-        return _bit(place, value)
-    return _registers(place, point.form, value)
+    if not place.table.is_bits and place.bit is None:
+        _check_form(place, point.form)
+    return place
 
 
 def frame(link: Link, unit: int, made: Request) -> Frame:
@@ -134,11 +165,7 @@ def _bit(place: Place, value: Value) -> Request:
 
 
 def _registers(place: Place, form: Form, value: Value) -> Request:
-    _check_form(place, form)
-    starts = grammar.elements_of(place, form)
     count = grammar.registers_each(place, form)
-    if len(starts) != 1 or count > MOST_WRITTEN:
-        raise ToolFault(f"{place.table.name} {place.first}-{place.last} are {len(starts)} values; write one at a time.")
     raw = _raw(form, value)
     words = encoded(raw, form.type, form.order, count)
     shown = f"{spelled(raw)} as {form.type}{f' {form.order}' if count > 1 and form.order else ''}"
@@ -158,6 +185,12 @@ def _check_form(place: Place, form: Form) -> None:
             f"A {form.type} takes {TYPES[form.type].registers} registers and devices differ in their order: a write "
             "needs it (ABCD, CDAB, BADC or DCBA). Read the value in each and take the right one. Nothing was sent."
         )
+    starts = grammar.elements_of(place, form)
+    name = f"{place.table.name} {place.first}-{place.last}"
+    if len(starts) != 1:
+        raise ToolFault(f"{name} are {len(starts)} values; write one at a time.")
+    if grammar.registers_each(place, form) > MOST_WRITTEN:
+        raise ToolFault(f"{name} are more than the {MOST_WRITTEN} registers that one request writes; nothing was sent.")
 
 
 def _raw(form: Form, value: Value) -> Value:

@@ -31,6 +31,16 @@ class OpcUaDriver:
     def point(self, text: str) -> Point:
         return Point(str(items.parse(text)))
 
+    def cells(self, point: Point) -> frozenset[str]:
+        """The node."""
+        return frozenset({str(items.parse(point.address).node)})
+
+    def check_writable(self, point: Point) -> None:
+        """Raise ToolFault for what is neither a whole value nor a method; whether the server lets us is asked later."""
+        item = items.parse(point.address)
+        if item.verb not in ("value", "call") or item.elements:
+            raise ToolFault(f"{point.address} cannot be written: only whole values and methods can.")
+
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         from oasis_opcua import scan  # noqa: PLC0415
         from oasis_opcua.endpoints import discovered  # noqa: PLC0415
