@@ -81,7 +81,7 @@ class Undo:
         journal.close()
         self._journal = None
         self._news()
-        done = {*restored, *removed}
+        named = {*restored, *removed, *(one.name for one in kept)}
         return Undone(
             tuple(restored),
             tuple(removed),
@@ -89,7 +89,7 @@ class Undo:
             tuple(journal.commands),
             tuple(journal.strays),
             journal.is_partial,
-            tuple(name for name in before if name not in done),
+            tuple(name for name in before if name not in named),
         )
 
     def _open_journals(self) -> Iterator[Journal]:

@@ -41,13 +41,14 @@ class Undone:
 
     @property
     def words(self) -> str:
-        """For the person, a line each."""
-        return "\n".join(self._lines())
+        """For the person, a line each, with where the old bytes lie of what was left alone."""
+        places = [f"{kept.name} before the turn: {kept.copy}" for kept in self.kept[:_NAMED] if kept.copy]
+        return "\n".join([*self._lines(), *places])
 
     @property
     def notice(self) -> Notice:
         """For the model, at the tail of the session."""
-        again = "Read a file again before you rely on it." if self.restored or self.elsewhere else ""
+        again = "Read a file again before you rely on it." if self.restored or self.kept or self.elsewhere else ""
         said = ["The engineer undid your last changes to files.", *self._lines(), again]
         return Notice(" ".join(line for line in said if line))
 

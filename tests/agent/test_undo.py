@@ -106,6 +106,17 @@ async def test_a_file_changed_since_is_left_and_named_and_the_others_are_put_bac
     assert "b.st (it was changed since)" in undone.notice.text
 
 
+async def test_a_file_left_alone_is_named_once_with_where_its_old_bytes_lie(bench: Bench):
+    (bench.root / "a.st").write_text("A\n")
+    await edit(bench, "a.st", "A", "B")
+    (bench.root / "a.st").write_text("mine\n")
+    undone = bench.undo.undo()
+    assert undone.elsewhere == ()
+    assert f"a.st before the turn: {undone.kept[0].copy}" in undone.words
+    assert str(undone.kept[0].copy) not in undone.notice.text
+    assert "Read a file again" in undone.notice.text
+
+
 async def test_a_file_changed_by_somebody_else_within_the_turn_is_left(bench: Bench):
     (bench.root / "a.st").write_text("A\nB\n")
     await edit(bench, "a.st", "A", "C")
