@@ -12,7 +12,7 @@ from oasis_ethercat.master import Master, SdoRefused, SdoSilent
 
 NEEDS_PREOP = (
     "an SDO needs the mailbox, so the slave in PREOP or above and the segment configured by this session: "
-    'plan a write of "bus state" PREOP'
+    'plan a write of "bus state" PREOP (a tag of the site file with that address)'
 )
 _MOST_RAW = 32
 _STANDARD = {

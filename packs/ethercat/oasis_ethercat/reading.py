@@ -11,7 +11,10 @@ from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
 from oasis_ethercat.segment import Segment
 
-NEEDS_SAFEOP = 'process data are exchanged in SAFEOP and OP only: plan a write of "bus state" OP'
+NEEDS_SAFEOP = (
+    'process data are exchanged in SAFEOP and OP only: plan a write of "bus state" OP '
+    "(a tag of the site file with that address)"
+)
 
 
 def read(segment: Segment, points: Sequence[Point]) -> list[Reading]:

@@ -175,7 +175,7 @@ class Segment:
         if missing := [str(slave.position) for slave in seen if not slave.status]:
             raise ToolFault(
                 f"Slave {', '.join(missing)} does not answer any more. Check cable and power, then write "
-                '"bus init" to configure the segment again.'
+                '"bus state" INIT and the state wanted: that configures the segment again.'
             )
         for step, positions in way(seen, wanted):
             self._step(master, step, positions)

@@ -165,3 +165,17 @@ async def test_a_slave_that_does_not_answer_one_sdo_is_not_asked_for_the_others(
     assert "SDO time-out" in first.status
     assert second.status == "not asked: slave 6 had left another SDO of this call without an answer"
     assert other.value == "OX-AI2"
+
+
+async def test_slaves_that_come_back_are_configured_again_by_init_and_op(
+    driver: EthercatDriver, segment: RunningSegment
+):
+    await bring(driver, "OP")
+    segment.cut_before(5)
+    assert segment.until(lambda: segment.seen(6)["state"] == "SAFEOP+0x001B")
+    sent = await write(driver, "bus state", "OP")
+    assert (sent.effect, "Slave 5, 6 does not answer any more" in sent.words) == (Effect.NOT_SENT, True)
+    segment.cut_before(None)
+    await bring(driver, "INIT")
+    await bring(driver, "OP")
+    assert await value(driver, "bus state") == "OP"

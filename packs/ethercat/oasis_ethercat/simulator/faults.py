@@ -40,10 +40,10 @@ class Bench:
     def cut_before(self, position: int | None) -> None:
         """Slaves from a position on vanish; None brings them back in INIT, as after power-up."""
         back = self._slaves[len(self._segment.slaves) :]
-        self._segment.cut_before(position)
         if position is None:
             for slave in back:
-                slave.machine.enter(State.INIT)
+                slave.power_up()
+        self._segment.cut_before(position)
 
     def counter_error(self, amount: int) -> None:
         """Add to the working counter of process data."""

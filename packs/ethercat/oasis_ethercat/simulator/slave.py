@@ -50,6 +50,12 @@ class Slave:
             if self.mailbox and self.machine.state is not State.INIT:
                 self.mailbox.send(COE, emergency(code, register))
 
+    def power_up(self) -> None:
+        """Registers as after power-up, INIT; what was counted stays."""
+        self.registers.memory[:] = Registers().memory
+        self._fmmus = []
+        self.machine.enter(State.INIT)
+
     def read(self, address: int, length: int) -> bytes | None:
         """What a physical read finds; None where the slave does not count as having answered."""
         if (box := self.mailbox) and box.boxes.into <= address < box.boxes.into + box.boxes.into_bytes:
