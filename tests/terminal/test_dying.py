@@ -48,7 +48,7 @@ async def reach(session: PtySession, stage: str, project: Path) -> None:
     session.send("do it\r")
     if stage == "streaming":
         return await session.until("half")
-    await session.until("yes, this once")
+    await session.until("y  yes, this once")
     if stage == "running":
         session.send("y")
         async with asyncio.timeout(15):

@@ -6,10 +6,17 @@ import pytest
 
 from oasis.core.rule import Allow, Ask, Deny
 from oasis.core.tool import Preview
+from oasis.ui.terminal import permission
 from oasis.ui.terminal.permission import BY, Desk
 
 EDIT = Preview("Edit a.st", "a.st", "a diff")
 WRITE = Preview("write level: 1 → 2", "level", "wire 01 02", token="kestrel")
+
+
+@pytest.fixture(autouse=True)
+def questions_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission, "OPENS_S", 0.0)
+    monkeypatch.setattr(permission, "DANGER_OPENS_S", 0.0)
 
 
 class Office:
@@ -25,9 +32,12 @@ class Office:
 
     async def asked(self, preview: Preview) -> asyncio.Task:
         task = asyncio.ensure_future(self.desk.ask(Ask(preview)))
-        while self.desk.question is None:
-            await asyncio.sleep(0)
+        await self.opened()
         return task
+
+    async def opened(self) -> None:
+        while self.desk.question is None or not self.desk.question.is_open:
+            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +90,25 @@ async def test_a_device_write_is_proposed_as_no_and_never_allowed_for_the_sessio
     assert office.allowed == []
 
 
+async def test_a_key_that_is_held_answers_no_question_after_the_first(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(permission, "DANGER_OPENS_S", 60.0)
+    office = Office()
+    first = await office.asked(EDIT)
+    second = asyncio.ensure_future(office.desk.ask(Ask(WRITE)))
+    office.desk.choose("y")
+    await first
+    while office.desk.question is None:
+        await asyncio.sleep(0)
+    assert "·  yes, this once" in office.desk.question.lines(80)[1][1]
+    for _ in range(3):
+        office.desk.choose("y")
+        await asyncio.sleep(0)
+    assert not second.done()
+    office.desk._open(office.desk.question)
+    office.desk.choose("n")
+    assert isinstance(await second, Deny)
+
+
 async def test_the_gates_question_is_not_left_with_escape_and_goes_away_when_the_turn_is_cancelled():
     office = Office()
     task = await office.asked(EDIT)
@@ -97,8 +126,7 @@ async def test_questions_wait_for_each_other():
     assert office.desk.question.title == "Edit a.st?"
     office.desk.choose("y")
     await first
-    while office.desk.question is None:
-        await asyncio.sleep(0)
+    await office.opened()
     office.desk.choose("n")
     assert isinstance(await second, Deny)
 

@@ -16,6 +16,11 @@ BY = "the engineer at the terminal"
 _PLAIN_DENIAL = "The engineer denied this. Do not try it another way; ask what they want instead, or go on without it."
 
 
+OPENS_S, DANGER_OPENS_S = 0.3, 1.0
+"""A question takes no key so soon after it appeared, nor so soon after a key that came too early: a key that is held,
+or meant for the question before, answers nothing that was not read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """An answer that can be chosen by its key. One that `needs_words` is given together with a text."""
@@ -39,6 +44,7 @@ class Question:
     is_danger: bool = False
     is_own: bool = False
     wants_words: bool = False
+    is_open: bool = True
 
     def lines(self, width: int) -> list[tuple[str, str]]:
         """Style and text of each line to show."""
@@ -47,8 +53,9 @@ class Question:
         lines = [("class:danger" if self.is_danger else "class:ask", one_line(self.title, width))]
         for number, choice in enumerate(self.choices):
             is_selected = number == self.selected
-            line = fitted(f"{'>' if is_selected else ' '} {choice.key}  {choice.text}", width)
-            lines.append(("class:selected" if is_selected else "", line))
+            key = choice.key if self.is_open else "·"
+            line = fitted(f"{'>' if is_selected else ' '} {key}  {choice.text}", width)
+            lines.append(("class:selected" if is_selected and self.is_open else "", line))
         return lines
 
 
@@ -68,6 +75,7 @@ class Desk:
         self._announce, self._redraw = announce, redraw
         self._name_of, self._propose, self._allow = name_of, propose, allow_for_session
         self._one_at_a_time = asyncio.Lock()
+        self._opening: asyncio.TimerHandle | None = None
 
     async def ask(self, ask: Ask) -> "Answer":
         """What the gate is answered. A device write is never allowed for longer than once."""
@@ -123,6 +131,9 @@ class Desk:
         question = self.question
         if question is None or question.answer.done():
             return
+        if not question.is_open:
+            self._open_later(question)
+            return
         choice = next((c for c in question.choices if c.key == key), question.choices[question.selected])
         if choice.needs_words:
             question.wants_words = True
@@ -155,10 +166,27 @@ class Desk:
         """The answer. Of what moves a machine *no* is selected. A question that is cancelled disappears."""
         answer: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
         denial = next((n for n, choice in enumerate(choices) if choice.key == DENY), 0)
-        self.question = Question(title, tuple(choices), answer, denial if is_danger else 0, is_danger, is_own)
+        question = Question(title, tuple(choices), answer, denial if is_danger else 0, is_danger, is_own)
+        self.question = question
+        if is_danger or not is_own:
+            self._open_later(question)
         self._redraw()
         try:
             return await answer
         finally:
             self.question = None
+            if self._opening:
+                self._opening.cancel()
             self._redraw()
+
+    def _open_later(self, question: Question) -> None:
+        """Take answers after a pause without keys."""
+        question.is_open = False
+        if self._opening:
+            self._opening.cancel()
+        pause_s = DANGER_OPENS_S if question.is_danger else OPENS_S
+        self._opening = asyncio.get_running_loop().call_later(pause_s, self._open, question)
+
+    def _open(self, question: Question) -> None:
+        question.is_open = True
+        self._redraw()
