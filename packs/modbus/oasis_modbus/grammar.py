@@ -27,7 +27,9 @@ _TYPE_WORDS = {
     "u64": "uint64", "i64": "int64", "s64": "int64", "f32": "float32", "f64": "float64", "float": "float32",
     "real": "float32", "double": "float64", "bcd": "bcd16", "str": "string", "word": "uint16", "dword": "uint32",
 }  # fmt: skip
-_NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+_NEARLY_SCALE = re.compile(r"[x*×][\d.,+-]|[x*×](nan|inf)|.*=", re.IGNORECASE)
+"""Words that are meant as a number and would be taken for a unit: a decimal comma, a key, no number at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Place:
 
 def point(text: str) -> Point:
     """The point that a text means, canonical. Raises ToolFault, with the right form, for what has no meaning."""
-    words = re.sub(r"^([A-Za-z]+)\s*[:\[]?\s*(?=\d)", r"\1 ", text.strip()).replace("]", " ", 1).split()
+    words = re.sub(r"^([A-Za-z]+)\s*[:\[]?\s*(?=[0-9])", r"\1 ", text.strip()).replace("]", " ", 1).split()
     if not words:
         raise ToolFault(f"The item is empty. {FORMS}")
     place, rest = _address(text, words)
@@ -108,7 +110,7 @@ def elements_of(found: Place, form: Form) -> list[int]:
 
 def _address(text: str, words: list[str]) -> tuple[Place, list[str]]:
     first = words[0].lower()
-    if match := re.fullmatch(r"(?!0x)([0134])x?(\d{4,5})(?:-([0134])?x?(\d{4,5}))?", first):
+    if match := re.fullmatch(r"(?!0x)([0134])x?([0-9]{4,5})(?:-([0134])?x?([0-9]{4,5}))?", first):
         return _numbered(text, match), words[1:]
     if first not in _TABLE_WORDS:
         known = _near(first, _TABLE_WORDS)
@@ -116,7 +118,11 @@ def _address(text: str, words: list[str]) -> tuple[Place, list[str]]:
     rest = words[1:]
     while (rest and rest[0].lower() in _FILLERS) or (first.startswith("d") and rest[:1] in (["input"], ["inputs"])):
         rest = rest[1:]
-    match = re.fullmatch(r"(0x[0-9a-f]{1,6}|\d{1,6})(?:-(0x[0-9a-f]{1,6}|\d{1,6}))?", rest[0].lower()) if rest else None
+    match = (
+        re.fullmatch(r"(0x[0-9a-f]{1,6}|[0-9]{1,6})(?:-(0x[0-9a-f]{1,6}|[0-9]{1,6}))?", rest[0].lower())
+        if rest
+        else None
+    )
     if not match:
         raise ToolFault(f"{text[:60]!r} gives no address after the table. {FORMS}")
     return _wire(TABLES[_TABLE_WORDS[first]], match[1], match[2]), rest[1:]
@@ -195,13 +201,18 @@ def _meaning(text: str, word: str, is_last: bool) -> tuple[str, str]:
         return "offset", low
     if is_last and _is_unit(word):
         return "unit", word
+    if _NEARLY_SCALE.match(word):
+        raise ToolFault(
+            f"{word[:30]!r} in {text[:60]!r} is no scale, offset or unit. A scale is x and a number with a decimal "
+            f"point, such as x0.1. {FORMS}"
+        )
     known = (*TYPES, *ORDERS)
     raise ToolFault(f"{word[:30]!r} in {text[:60]!r} has no meaning. {_near(word, known)}{FORMS}")
 
 
 def _is_unit(word: str) -> bool:
-    """A unit begins with no digit or sign, is short, and does not look like a mistyped type or order."""
-    if len(word) > 12 or not re.match(r"[^\W\d]|[%°‰Ωµ]", word) or not word.isprintable():
+    """A unit begins with no digit or sign, is short, and does not look like a mistyped scale, type or order."""
+    if _NEARLY_SCALE.match(word) or len(word) > 12 or not re.match(r"[^\W\d]|[%°‰Ωµ]", word) or not word.isprintable():
         return False
     looks = difflib.get_close_matches(word.lower(), TYPES, 1, 0.7) or sorted(word.upper()) == ["A", "B", "C", "D"]
     return not looks

@@ -57,7 +57,7 @@ def numbered(text: str) -> Numbered | None:
     Five digits (40001) count from 1 behind a digit for the table, or are the plain number of a register counted from
     1, thus wire 40000. Six digits (400001) and a leading 0 (coils) have one reading.
     """
-    if not re.fullmatch(r"[0134]\d{4,5}", text):
+    if not re.fullmatch(r"[0134][0-9]{4,5}", text):
         return None
     table, rest = _BY_DIGIT[int(text[0])], int(text[1:])
     if not 1 <= rest <= LAST + 1:

@@ -66,6 +66,14 @@ def test_a_text_means_a_canonical_point(text: str, point: Point):
         ("40000", "is no document number: those count from 1"),
         ("20001", "names no table"),
         ("0x0010", "names no table"),
+        ("holding 0 x0,1", "'x0,1' in 'holding 0 x0,1' is no scale, offset or unit. A scale is x and a number"),
+        ("holding 0 x0.1x2", "is no scale, offset or unit"),
+        ("holding 0 scale=0.1", "is no scale, offset or unit"),
+        ("holding 0 xnan", "is no scale, offset or unit"),
+        ("holding 0 *.1", "is no scale, offset or unit"),
+        ("holding \u0663", "gives no address after the table"),
+        ("holding 0-\u0663", "gives no address after the table"),
+        ("4\u06630001", "names no table"),
     ],
 )
 def test_a_text_without_meaning_is_refused_with_the_right_form(text: str, words: str):
