@@ -27,6 +27,7 @@ from oasis.core.events import (
 from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
 from oasis.core.prefix import Prefix
 from oasis.core.transcript import Request
+from oasis.core.usage import Usage
 from oasis.errors import ContextFull, ServerFault, ServerLoading, ServerRefused, ServerUnreachable
 from oasis.models.base import Model, Reply, Sampling
 
@@ -99,6 +100,7 @@ class Agent:
         self._sleep = sleep
         self._patience = _Patience()
         self._streamed = ""
+        self._prefill: Prefill | None = None
         self._compactor = Compactor(
             model,
             session,
@@ -215,7 +217,16 @@ class Agent:
             except asyncio.CancelledError:
                 self._watch.was_interrupted = True
                 self._session.append(self._received(request.digest))
+                self._book_interrupted(request)
                 raise
+
+    def _book_interrupted(self, request: Request) -> None:
+        """What the server had computed of a prompt whose message was interrupted, as far as it told."""
+        if self._prefill is None or request.new_tokens is None or self._streamed != request.digest:
+            return
+        usage = Usage(self._prefill.done_tokens, self._prefill.cached_tokens)
+        self._session.finish_step(usage, request.new_tokens)
+        self._emit(StepFinished(self._session.steps, usage, request.new_tokens))
 
     def _received(self, digest: str) -> Assistant:
         """What came in answer to the request with this digest before its stream was closed."""
@@ -253,12 +264,14 @@ class Agent:
         await self._sleep(wait_s)
 
     async def _stream(self, request: Request, sampling: Sampling, show: Callable[[Part], None]) -> Reply | None:
-        runaway, self._streamed = Runaway(), request.digest
+        runaway, self._streamed, self._prefill = Runaway(), request.digest, None
         async with aclosing(self._model.stream(request, sampling)) as parts:
             async for part in parts:
                 if isinstance(part, Reply):
                     return part
                 show(part)
+                if isinstance(part, Prefill):
+                    self._prefill = part
                 if isinstance(part, Text | Reasoning) and runaway.is_seen_in(part.text):
                     return None
         raise ServerUnreachable("The server ended the stream without a reply. The same request is sent again.")

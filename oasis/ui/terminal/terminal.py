@@ -71,7 +71,7 @@ class Terminal:
             color_depth=None if has_colour() else ColorDepth.DEPTH_1_BIT,
             before_render=shrink,
         )
-        self.app.timeoutlen = 0.3
+        self.app.timeoutlen = 0.05
         self.app.ttimeoutlen = 0.05
         self.scrollback.app = self.app
         self._is_lent = False
