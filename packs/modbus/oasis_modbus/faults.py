@@ -100,6 +100,18 @@ def unreachable(endpoint: Endpoint, why: str = "") -> Unreachable:
     )
 
 
+def unsettable(endpoint: Endpoint, why: str) -> Unreachable:
+    """The port is there and does not take the line's settings; `why` is what the system said."""
+    line = endpoint.line
+    other = "N" if line.parity != "N" else "E"
+    return Unreachable(
+        f"The serial port {endpoint.host} does not take baud={line.baud}&parity={line.parity}&stop={line.stop}"
+        f"&bits={line.bits} ({why}). Some ports know no parity, pseudo terminals among them, or no such baud rate: try "
+        f"parity={other}, if the device has it too. Nothing was sent.",
+        False,
+    )
+
+
 def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"") -> Silent:
     if received:
         return Silent(

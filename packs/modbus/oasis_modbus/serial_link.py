@@ -120,7 +120,9 @@ class SerialLink(Link):
                     write_timeout=5,
                     exclusive=True,
                 )
-            except (OSError, ValueError, *_termios_faults()) as fault:
+            except (ValueError, *_termios_faults()) as fault:
+                raise faults.unsettable(self.endpoint, str(fault)[:120]) from fault
+            except OSError as fault:
                 raise faults.unreachable(self.endpoint, str(fault)[:120]) from fault
         return self._port
 

@@ -75,7 +75,7 @@ async def running(options: Mapping[str, Any]) -> AsyncGenerator[Running, None]:
         if rtu.has_terminals():
             path = await stack.enter_async_context(rtu.line(bus()))
             words = f"the same units on a serial line: units {BOILER}, {PUMPS} and {NEIGHBOUR}"
-            stations.append(Station("serial line", f"modbus+rtu://{path}?baud=19200&unit={BOILER}", words))
+            stations.append(Station("serial line", f"modbus+rtu://{path}?baud=19200&parity=N&unit={BOILER}", words))
         else:
             stations.append(Station("serial line", "", "not simulated: this system has no pseudo terminals"))
         yield Running(tuple(stations), witness, faults, plant)
