@@ -23,7 +23,10 @@ _OWN = ("site", "faults", "fault", "speed", "fixed-ports", "pack", "json", "help
 def lab(
     context: typer.Context,
     site: Annotated[
-        Path | None, typer.Option("--site", metavar="FILE", help="Write a sample site file there; it must be new.")
+        Path | None,
+        typer.Option(
+            "--site", metavar="FILE", help="Write a sample site file there; only one that a lab wrote is written over."
+        ),
     ] = None,
     faults: Annotated[bool, typer.Option("--faults", help="Add a device for each fault that devices have.")] = False,
     fault: Annotated[

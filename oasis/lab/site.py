@@ -10,6 +10,7 @@ _HEAD = """\
 # The simulated plant of `oasis lab`. A site file says what a plant's tags are and what may be written.
 # With it: oasis plant read water --site FILE, oasis plant write set_point 75 --site FILE, oasis run --site FILE ...
 # `oasis plant site check FILE` explains what is wrong with one.
+# The next `oasis lab --site` with this file writes it anew: keep changes of your own under another name.
 
 [site]
 name = "lab"
@@ -23,16 +24,15 @@ def sample(devices: Sequence[Device]) -> str:
 
 def check_new(path: Path) -> None:
     """Raise ConfigError when there is a file that no lab wrote, before anything is started."""
-    if path.exists() and not _reads(path, _HEAD):
+    if (path.exists() or path.is_symlink()) and not _is_a_lab_s(path):
         raise _exists(path)
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there yet, or says the same. Raises ConfigError; another file is left as it is."""
-    if _reads(path, text, whole=True):
-        return
+    """Write the file; one that a lab wrote is written anew. Raises ConfigError; any other is left as it is."""
+    check_new(path)
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
+        with path.open("w" if path.exists() else "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as fault:
         raise _exists(path) from fault
@@ -41,13 +41,15 @@ def write_new(path: Path, text: str) -> None:
 
 
 def _exists(path: Path) -> ConfigError:
-    return ConfigError(f"{path} exists and is left as it is. Name another file, or remove it.")
+    return ConfigError(f"{path} exists, no lab wrote it, and it is left as it is. Name another file, or remove it.")
 
 
-def _reads(path: Path, text: str, whole: bool = False) -> bool:
-    """Whether the file begins with the text, or is it."""
+def _is_a_lab_s(path: Path) -> bool:
+    """Whether the file begins as the lab's own."""
+    if path.is_symlink() or not path.is_file():
+        return False
     try:
-        there = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            return file.read(len(_HEAD)) == _HEAD
     except (OSError, ValueError):
         return False
-    return there == text if whole else there.startswith(text)

@@ -16,7 +16,7 @@ from oasis_modbus.simulator.stations import boiler
 from oasis.errors import ConfigError, ToolFault
 from oasis.lab import lab as lab_file
 from oasis.lab.lab import running
-from oasis.lab.site import sample, write_new
+from oasis.lab.site import check_new, sample, write_new
 from oasis.plant.pack import Pack, Simulator, Station
 
 SKILLS = files("oasis")
@@ -125,13 +125,21 @@ async def test_a_fixed_port_that_is_taken_is_said(monkeypatch: pytest.MonkeyPatc
                 pass
 
 
-async def test_the_sample_site_file_is_never_written_over_another(tmp_path: Path):
-    async with running({"modbus": MODBUS}, STILL) as lab:
-        text = sample(lab.devices)
+async def test_the_lab_s_own_site_file_is_written_anew_with_the_ports_of_now(tmp_path: Path):
     path = tmp_path / "plant.toml"
-    write_new(path, text)
-    write_new(path, text)
-    path.write_text("mine")
-    with pytest.raises(ConfigError, match="exists and is left as it is"):
-        write_new(path, text)
-    assert path.read_text() == "mine"
+    for _ in range(2):
+        async with running({"modbus": MODBUS}, STILL) as lab:
+            check_new(path)
+            write_new(path, sample(lab.devices))
+            assert f'url = "{lab.devices[0].station.url}"' in path.read_text()
+
+
+@pytest.mark.parametrize("text", ["mine", "", "# The simulated plant"])
+async def test_a_file_that_no_lab_wrote_is_left_as_it_is(tmp_path: Path, text: str):
+    path = tmp_path / "plant.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="no lab wrote it, and it is left as it is"):
+        check_new(path)
+    with pytest.raises(ConfigError, match="no lab wrote it, and it is left as it is"):
+        write_new(path, "new")
+    assert path.read_text() == text
