@@ -79,6 +79,8 @@ class TokenModel:
         self._stop_ids: frozenset[int] | None = None
         self._ids: list[int] = []
         self._shown: list[str] = []
+        self._before_tokens, self._before_ms = 0, 0.0
+        """What the KV runtime had computed for the request before it was sent; part of its cost."""
 
     async def stream(
         self,
@@ -87,8 +89,11 @@ class TokenModel:
     ) -> AsyncGenerator[Prefill | Reasoning | Text | Reply, None]:
         self._ids, self._shown = [], []
         stops = await self._stops()
+        self._before_tokens, self._before_ms = 0, 0.0
         if self.kv:
             self.slot = await self.kv.ready(request.wire, request.chunks[0].tokens or 0)
+            before = self.kv.take_prefilled()
+            self._before_tokens, self._before_ms = before.tokens, before.ms
         try:
             async with aclosing(self._answer(request, sampling, stops)) as parts:
                 async for part in parts:
@@ -108,7 +113,8 @@ class TokenModel:
             async for last in chunks:
                 progress = last.get("prompt_progress")
                 if progress:
-                    yield Prefill(progress["total"], progress["cache"], progress["processed"])
+                    cached = progress["cache"] - self._before_tokens
+                    yield Prefill(progress["total"], cached, progress["processed"])
                 if last.get("stop") or is_closed:
                     break
                 ids: list[int] = last.get("tokens") or []
@@ -132,9 +138,10 @@ class TokenModel:
             computed_tokens=usage.computed_tokens,
             prefill_ms=usage.prefill_ms,
         )
-        before = self.kv.take_prefilled()
         return replace(
-            usage, cached_tokens=usage.cached_tokens - before.tokens, prefill_ms=usage.prefill_ms + before.ms
+            usage,
+            cached_tokens=usage.cached_tokens - self._before_tokens,
+            prefill_ms=usage.prefill_ms + self._before_ms,
         )
 
     def partial(self) -> Assistant:
