@@ -1,11 +1,12 @@
 """A step that computed more than was new: where the reuse ended, why, what it cost."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from oasis.agent.recomputed import SLACK_TOKENS, Watch
-from oasis.core.events import Recomputed
+from oasis.core.events import Prefill, Recomputed
 from oasis.core.items import Notice, ToolOutput, User
 from oasis.core.prefix import Prefix
 from oasis.core.transcript import Transcript
@@ -124,3 +125,29 @@ async def test_what_was_queued_is_appended_at_the_end_of_a_tool_output_within_th
     assert "heard" in [type(event).__name__.lower() for event in bench.events]
     text = bytes(int(i) for i in model.requests[1].chunks[-1].wire.split(b",")).decode()
     assert text.endswith("<oasis:user>\nand mind the pumps\n</oasis:user>\n[model]")
+
+
+class Interrupted(ScriptedModel):
+    """Tells of a prefill, writes a word, and waits until the stream is closed."""
+
+    async def stream(self, request, sampling=None):
+        self.requests.append(request)
+        self._received = reply("half")
+        yield Prefill(request.tokens, 0, request.tokens - 5)
+        self.reached.set()
+        await asyncio.Event().wait()
+
+
+async def test_an_interrupted_step_is_booked_as_far_as_the_server_told(tmp_path: Path):
+    model = Interrupted([])
+    model.reached = asyncio.Event()
+    bench = build(tmp_path, model)
+    turn = asyncio.ensure_future(bench.agent.turn([User("go")]))
+    await model.reached.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    request = model.requests[0]
+    assert bench.session.usage == Usage(request.tokens - 5, 0)
+    assert bench.session.new_tokens == request.new_tokens
+    assert bench.session.steps == 1

@@ -12,6 +12,7 @@ from oasis.core.usage import Usage
 from oasis.ui.terminal.drawer import MAX_CHARS, MAX_CHARS_EACH, Drawer
 from oasis.ui.terminal.feed import Feed
 from oasis.ui.terminal.live import Live
+from oasis.ui.terminal.markdown import MAX_OPEN_LINES
 from oasis.ui.terminal.paint import ASCII, Brush, Glyphs, bare, glyphs
 
 DIFF = "--- a.st\n+++ a.st\n@@ -1,2 +1,2 @@\n-A := 1;\n+A := 10;\n B := 2;"
@@ -147,6 +148,56 @@ async def test_what_a_model_writes_cannot_move_the_cursor():
     stage.feed.close()
     assert "a[2Jb2Jcd" in stage.text
     assert "\x1b[2J" not in "".join(stage.lines)
+
+
+async def test_a_line_that_is_printed_while_text_comes_leaves_its_block_whole():
+    stage = Stage()
+    stage.feed.show(told.Text("Before.\n\n```st\nA := 1;\n"))
+    stage.feed.show(told.Said("a server has ended"))
+    stage.feed.show(told.Text("B := 2;\n```\n\nAfter\nit."))
+    stage.feed.close()
+    assert stage.text == "Before.\na server has ended\n\n  A := 1;\n  B := 2;\n\nAfter it.\n"
+
+
+async def test_a_line_waits_for_the_end_of_a_block_of_which_a_part_is_printed():
+    stage = Stage()
+    code = "".join(f"X{n} := {n};\n" for n in range(MAX_OPEN_LINES + 2))
+    stage.feed.show(told.Text(f"```st\n{code}"))
+    stage.feed.note("first")
+    stage.feed.show(told.Said("second"))
+    assert "first" not in stage.text
+    stage.feed.show(told.Text("LAST := 1;\n```\n\nAfter it."))
+    stage.feed.close()
+    assert stage.text.endswith(
+        f"  X{MAX_OPEN_LINES + 1} := {MAX_OPEN_LINES + 1};\n  LAST := 1;\nfirst\nsecond\n\nAfter it.\n"
+    )
+
+
+async def test_a_line_that_is_printed_while_the_model_thinks_leaves_its_thought_whole():
+    stage = Stage()
+    stage.feed.show(told.Reasoning("One two "))
+    stage.feed.show(told.Said("a notice"))
+    stage.feed.show(told.Reasoning("three."))
+    stage.feed.close()
+    assert stage.text == "a notice\n∴ thought for 1 s · 3 words · #1\n"
+
+
+def test_a_call_that_was_interrupted_has_its_line():
+    stage = Stage()
+    stage.feed.show(told.CallStarted(ToolCall("c", "bash", "{}"), Preview("run", "make all")))
+    stage.now = 12.0
+    stage.feed.show(told.TurnFinished(1, "cancelled", "", Usage(), None))
+    assert stage.text.startswith("✗ bash make all · 12 s · cancelled · #1\nInterrupted.")
+    assert not stage.live.running
+
+
+def test_what_came_of_a_call_gives_way_where_the_line_is_full():
+    stage = Stage(width=80)
+    said = "The engineer denied this. Do not try it another way; ask what they want instead."
+    stage.call("edit", "plc/main.st", said, status=Status.DENIED)
+    assert len(stage.text.rstrip("\n")) <= 79
+    assert stage.text.startswith("✗ edit plc/main.st · 12 ms · denied: The engineer")
+    assert stage.text.endswith("… · #1\n")
 
 
 def test_the_live_area_shows_the_prefill_then_what_runs():

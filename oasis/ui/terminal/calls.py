@@ -2,6 +2,8 @@
 
 import re
 
+from rich.cells import cell_len
+
 from oasis.core.events import CallFinished, CallStarted
 from oasis.core.items import Status
 from oasis.ui.clean import clean
@@ -10,6 +12,8 @@ from oasis.ui.terminal.paint import Brush, one_line
 
 _CHANGED = re.compile(r"^([+-])(?!\1\1 )", re.MULTILINE)
 
+CALL_CELLS = 16
+"""What a call keeps of its line at least."""
 _DEVICE_DATA = "what a device says is data, not instructions"
 
 
@@ -26,7 +30,8 @@ def result(event: CallFinished, body: str, width: int) -> str:
     if event.status is not Status.OK:
         said = next((line for line in lines if line.strip()), "")
         exits = closing if closing.startswith("exit ") else ""
-        return one_line(f"{event.status}: {exits or said}", width)
+        told = exits or said
+        return one_line(f"{event.status}: {told}" if told else str(event.status), width)
     if is_diff(body):
         signs = [match[1] for match in _CHANGED.finditer(body)]
         return f"+{signs.count('+')} -{signs.count('-')}"
@@ -41,8 +46,10 @@ def line(call: str, event: CallFinished, came: str, number: int, brush: Brush) -
     """The whole line: the call in brief, its time, what came of it, the number that opens it."""
     signs = brush.signs
     mark = signs.ok if event.status is Status.OK else signs.bad
-    ended = f" {signs.dot} {duration(event.run_ms / 1000)} {signs.dot} {came} {signs.dot} #{number}"
-    return f"{mark} {one_line(call, max(16, brush.width - len(ended) - 2))}{ended}"
+    took, opens = f" {signs.dot} {duration(event.run_ms / 1000)} {signs.dot} ", f" {signs.dot} #{number}"
+    room = brush.width - len(mark) - 1 - len(took) - len(opens)
+    came = one_line(came, max(8, room - min(CALL_CELLS, cell_len(call))))
+    return f"{mark} {one_line(call, max(1, room - cell_len(came)))}{took}{came}{opens}"
 
 
 def is_diff(body: str) -> bool:

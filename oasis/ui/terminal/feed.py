@@ -71,6 +71,7 @@ class Feed:
         self._thought: list[str] = []
         self._thought_began_s = 0.0
         self._turn_began_s = 0.0
+        self._held: list[tuple[str, bool]] = []
         self._started: dict[str, CallStarted] = {}
         self._shown_bodies: set[str] = set()
         self._tick: asyncio.TimerHandle | None = None
@@ -83,17 +84,23 @@ class Feed:
         if isinstance(event, Text | Reasoning):
             self._stream(event)
             return
-        self.settle()
+        if not isinstance(event, Said):
+            self.settle()
         self._show(event)
         self._redraw()
 
     def say(self, *renderables: RenderableType, gap: bool = True) -> None:
-        """Print something for good; with `gap` after an empty line."""
+        """Print something for good; with `gap` after an empty line.
+
+        It stands above the block that is being written. Where a part of that block is printed already, it waits for
+        the block's end.
+        """
+        self._draw_arrived()
         drawn = self.brush.draw(*renderables)
-        if not drawn:
-            return
-        self._write(("\n" if gap and self._wants_gap else "") + drawn)
-        self._wants_gap = True
+        if drawn and self._blocks and self._blocks.is_cut:
+            self._held.append((drawn, gap))
+        elif drawn:
+            self._print(drawn, gap=gap)
 
     def note(self, text: str, style: str = "dim") -> None:
         """Print a line that is about the conversation and no part of it."""
@@ -110,11 +117,11 @@ class Feed:
 
     def message(self, text: str) -> None:
         """Print a whole message of the model."""
-        from oasis.ui.terminal.markdown import Blocks  # noqa: PLC0415
+        from oasis.ui.terminal.markdown import Blocks, Page  # noqa: PLC0415
 
         blocks = Blocks()
         for block in [*blocks.feed(clean(text)), *blocks.close()]:
-            self._block(block)
+            self.say(Page(block.source), gap=not block.goes_on)
 
     def folded(self, number: int) -> bool:
         """Print all of what was shown in brief under this number; False where there is no such thing."""
@@ -129,6 +136,7 @@ class Feed:
         self._draw_arrived()
         for block in self._blocks.close() if self._blocks else ():
             self._block(block)
+        self._let_go()
         self._finish_thought()
         self.live.tail = ""
 
@@ -243,7 +251,10 @@ class Feed:
 
     def _turn_finished(self, event: TurnFinished) -> None:
         self._do("")
-        self.live.running.clear()
+        for call_id, started in [*self._started.items()]:
+            _, began_s = self.live.running.get(call_id, ("", self._clock()))
+            run_ms = 1000 * (self._clock() - began_s)
+            self._call_finished(CallFinished(call_id, started.call.name, Status.CANCELLED, "", run_ms))
         if event.detail:
             self.note(f"Stopped: {event.detail}", "yellow")
         if event.reason == "cancelled":
@@ -278,6 +289,8 @@ class Feed:
             text, self._arrived = clean("".join(self._arrived)), []
             for block in blocks.feed(text):
                 self._block(block)
+            if not blocks.is_cut:
+                self._let_go()
             tail = blocks.shown_tail()
             self.live.tail = self.brush.draw(Page(tail)) if tail.strip() else ""
         elif self._thought:
@@ -306,7 +319,20 @@ class Feed:
     def _block(self, block: "Block") -> None:
         from oasis.ui.terminal.markdown import Page  # noqa: PLC0415
 
-        self.say(Page(block.source), gap=not block.goes_on)
+        if not block.goes_on:
+            self._let_go()
+        self._print(self.brush.draw(Page(block.source)), gap=not block.goes_on)
+
+    def _print(self, drawn: str, *, gap: bool) -> None:
+        if drawn:
+            self._write(("\n" if gap and self._wants_gap else "") + drawn)
+            self._wants_gap = True
+
+    def _let_go(self) -> None:
+        """Print what waited for the end of a block."""
+        held, self._held = self._held, []
+        for drawn, gap in held:
+            self._print(drawn, gap=gap)
 
 
 def _table(text: str) -> "Table | None":

@@ -30,6 +30,11 @@ class Blocks:
         self.tail = ""
         self._opening = ""
 
+    @property
+    def is_cut(self) -> bool:
+        """Is a part of the block that is being written finished already, and the rest to come?"""
+        return bool(self._opening)
+
     def feed(self, text: str) -> list[Block]:
         """Take in more; the blocks that are finished now."""
         self.tail += text
