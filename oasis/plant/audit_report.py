@@ -75,9 +75,14 @@ def report(path: Path) -> list[Row]:
     return list(rows.values())
 
 
+def sent_writes(path: Path) -> list[KeptWrite]:
+    """Each write that was sent, oldest first. Raises AuditFault without an audit."""
+    return [write for write in writes_of(read_records(path)) if write.is_sent]
+
+
 def single_writes(path: Path) -> list[tuple[str, ...]]:
     """The cells of each write that was sent, under the headings WRITES, oldest first."""
-    return [_cells(write) for write in writes_of(read_records(path)) if write.is_sent]
+    return [cells_of(write) for write in sent_writes(path)]
 
 
 def as_markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -95,7 +100,8 @@ def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return text.getvalue()
 
 
-def _cells(write: KeptWrite) -> tuple[str, ...]:
+def cells_of(write: KeptWrite) -> tuple[str, ...]:
+    """The write's texts, in the order of WRITES."""
     values = [_value(write.form, value) for value in (write.before, write.after, write.read_back)]
     end = (write.form.unit, _outcome(write.effect), write.by, write.session)
     return (write.token, write.sent_at, write.tag, *values, *end)

@@ -76,16 +76,15 @@ def test_items_belong_to_the_url_before_them(lab: Place):
 
 
 def test_tags_are_read_by_name_and_all_of_them_without_one(lab: Place):
-    done = plant("read", "--site", lab.site, "water", "tank_level")
+    done = plant("read", "--site", lab.site, "water", "pump_1_speed")
     assert [(r["tag"], r["value"], r["unit"]) for r in done.json["readings"]] == [
         ("water", 78.3, "degC"),
-        ("tank_level", 61.5, "%"),
+        ("pump_1_speed", 70.0, "%"),
     ]
     every = {r["tag"]: r["value"] for r in plant("read", "--site", lab.site).json["readings"]}
     assert every["feed_flow"] == pytest.approx(12.3)
     assert every["flue_gas"] == pytest.approx(164.5)
     assert every["burner_hours"] == 135195
-    assert every["suction"] == -0.22
     assert len(every) == lab.site.read_text().count("[tags.")
 
 
@@ -177,12 +176,12 @@ def test_a_recording_has_a_column_for_each_point_with_its_unit(tmp_path: Path):
     path = tmp_path / "run.csv"
     with boiler(tmp_path, speed=100) as lab:
         done = plant(
-            *("watch", "--site", lab.site, "water", "pump_1_flow", "--seconds", 1.5, "--interval", 0.1, "--csv", path)
+            *("watch", "--site", lab.site, "water", "feed_flow", "--seconds", 1.5, "--interval", 0.1, "--csv", path)
         )
     header, *rows = recorded(path)
-    assert header == ["time", "water [degC]", "pump_1_flow [m3/h]", "not good"]
+    assert header == ["time", "water [degC]", "feed_flow [m3/h]", "not good"]
     assert len(rows) >= 2
-    assert all(float(row[1]) > 70 and float(row[2]) == 14.0 and row[3] == "" for row in rows)
+    assert all(float(row[1]) > 70 and float(row[2]) > 1 and row[3] == "" for row in rows)
     assert f"{len(rows)} rows are in" in done.error
 
 

@@ -1,5 +1,6 @@
 """`oasis plant write|audit|site`: nothing is sent that a person or the site file did not approve."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -120,10 +121,11 @@ def test_the_report_has_as_found_and_as_left_in_each_form(lab: Place):
     assert plant("audit", "report", "--markdown").out.startswith("| Tag | Endpoint |")
     assert plant("audit", "report", "--csv").out.startswith("Tag,Endpoint,Address,As found,As left")
     writes = plant("audit", "report", "--writes").json["writes"]
-    assert [(w["before"], w["after"], w["outcome"]) for w in writes] == [
-        ("0", "25", "written"),
-        ("25", "40", "written"),
+    assert [(w["before"], w["after"], w["read_back"], w["outcome"]) for w in writes] == [
+        (0.0, 25.0, 25.0, "written"),
+        (25.0, 40.0, 40.0, "written"),
     ]
+    assert not any(isinstance(w[key], str) for w in writes for key in ("before", "after", "read_back"))
 
 
 def test_a_write_is_taken_back_by_its_id(lab: Place):
@@ -175,7 +177,17 @@ def test_a_site_file_s_faults_come_with_their_lines(lab: Place):
 def test_the_lab_s_own_site_file_can_be_used(lab: Place):
     done = plant("site", "check", lab.site)
     assert (done.code, [f for f in done.json["findings"] if f["is_error"]]) == (0, [])
-    assert done.json["tags"] >= 25
+    assert done.json["tags"] >= 20
+    text = lab.site.read_text(encoding="utf-8")
+    pumps = text[text.index("[endpoints.pump_station]") :]
+    assert re.findall(r"^\[tags\.(\w+)\]", pumps, re.MULTILINE) == ["pump_2_start", "pump_1_speed", "pump_2_speed"]
+
+
+def test_what_moves_pump_2_needs_nobody_asked(lab: Place):
+    for tag, value in (("pump_2_start", "true"), ("pump_2_speed", 25)):
+        assert plant("write", tag, value, "--site", lab.site, "--yes").json["effect"] == "written"
+    lab.run.plant.pumps.step(60)
+    assert lab.run.plant.pumps.flow_2 > 1.0
 
 
 def test_a_new_site_file_can_be_used_and_allows_no_write(lab: Place, tmp_path: Path):

@@ -10,6 +10,7 @@ from oasis.cli.plant.write import Yes
 
 if TYPE_CHECKING:
     from oasis.plant.audit_report import Row
+    from oasis.plant.audit_writes import KeptWrite
 
 app = typer.Typer(
     add_completion=False,
@@ -79,7 +80,7 @@ def report(
         text = sheet.as_markdown(headings, cells) if markdown else sheet.as_csv(headings, cells)
         typer.echo(text.replace("\r\n", "\n"), nl=False)
     elif writes:
-        _show_writes(sheet.single_writes(path), prints_json(json))
+        _show_writes(sheet.sent_writes(path), prints_json(json))
     else:
         _show(sheet.report(path), prints_json(json))
 
@@ -129,21 +130,44 @@ def _show(made: "list[Row]", as_json: bool) -> None:
         typer.echo("Nothing was written.")
 
 
-def _show_writes(cells: "list[tuple[str, ...]]", as_json: bool) -> None:
+def _show_writes(writes: "list[KeptWrite]", as_json: bool) -> None:
+    from oasis.plant.audit_report import cells_of
     from oasis.ui.plant import rows
     from oasis.ui.plant.page import cell, console, table
 
     if as_json:
-        keys = [heading.lower().replace(" ", "_") for heading in _WRITES]
-        typer.echo(rows.line({"v": rows.VERSION, "writes": [dict(zip(keys, row, strict=True)) for row in cells]}))
+        typer.echo(rows.line({"v": rows.VERSION, "writes": [_write(write) for write in writes]}))
+        return
+    if not writes:
+        typer.echo("Nothing was written.")
         return
     out = console()
     shown = table(_WRITES[0], *_WRITES[2:8])
-    for token, _, *others, _, _ in cells:
+    for write in writes:
+        token, _, *others, _, _ = cells_of(write)
         shown.add_row(*(cell(text) for text in (token, *others)))
     out.print(shown)
-    for token, sent, *_, by, _ in cells:
-        out.print(cell(f"{token}: {by}, {_time(sent)}"))
+    for write in writes:
+        out.print(cell(f"{write.token}: {write.by}, {_time(write.sent_at)}"))
+
+
+def _write(write: "KeptWrite") -> dict[str, Any]:
+    from oasis.ui.plant import rows
+
+    return {
+        "id": write.token,
+        "sent": write.sent_at,
+        "tag": write.tag,
+        "url": write.url,
+        "address": write.address,
+        "before": rows.value(write.before),
+        "after": rows.value(write.after),
+        "read_back": rows.value(write.read_back),
+        "unit": write.form.unit or None,
+        "outcome": str(write.effect),
+        "by": write.by,
+        "session": write.session,
+    }
 
 
 def _time(text: str) -> str:
