@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,8 @@ MAX_TIMEOUT_S = 3_600
 MAX_OUTPUT_BYTES = 1 << 30
 MAX_KEPT_BYTES = 1 << 30
 MAX_TITLE_CHARS = 120
+STOP: ContextVar[asyncio.Event | None] = ContextVar("stop", default=None)
+"""Set by whoever wants to end the command that runs in this context, with all its processes, and keep its output."""
 _LOOK_S = 0.1
 _MISREAD = re.compile(r"[\x00\x08\x0c]")
 
@@ -139,6 +142,8 @@ async def _watch(child: asyncio.subprocess.Process, raw: Path, limit_s: float, m
                 finished, _ = await asyncio.wait([done], timeout=_LOOK_S)
                 if finished:
                     return ""
+                if (stop := STOP.get()) and stop.is_set():
+                    return "ended by the engineer, with all its child processes"
                 if _size(raw) > max_bytes:
                     return f"ended by Oasis: it wrote more than {max_bytes:,} bytes"
     except TimeoutError:

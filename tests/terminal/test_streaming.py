@@ -72,6 +72,22 @@ async def test_keys_are_heard_while_the_model_writes_and_much_output_takes_littl
     assert COLOUR.search(bytes(session.output)) is None
 
 
+@pytest.mark.parametrize("key", ["\x1b", "\x03"])
+async def test_a_command_of_ones_own_that_runs_on_is_ended_with_all_its_processes(project: Path, key: str):
+    async with serving() as server, terminal(project, "--server", server.url) as session:
+        await session.until("m · chat lane")
+        session.send("!echo begun; (sleep 600; echo never) & echo $! > pid; wait\r")
+        async with asyncio.timeout(15):
+            while not (project / "pid").exists() or not (project / "pid").read_text().strip():
+                await asyncio.sleep(0.01)
+        inner = psutil.Process(int((project / "pid").read_text()))
+        session.send(key)
+        await session.until("begun\n", "ended by the engineer", "The command was ended", "+ output of echo")
+        assert not inner.is_running() or inner.status() == psutil.STATUS_ZOMBIE
+        session.send("/quit\r")
+        assert await session.ended() == 0
+
+
 def test_the_prompt_is_shown_before_anything_heavy_is_imported():
     """What stands before the prompt imports prompt_toolkit, rich and typer, and nothing else that is large."""
     program = (

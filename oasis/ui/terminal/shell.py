@@ -29,6 +29,14 @@ async def drop(terminal: "Terminal") -> None:
     terminal.say(f"{count} output{'s' * (count != 1)} left out." if count else "Nothing waits to go along.")
 
 
+def end_shell(terminal: "Terminal") -> bool:
+    """End the command that the person began last, with all its processes; False where none runs."""
+    running = [stop for stop in terminal.shells if not stop.is_set()]
+    if running:
+        running[-1].set()
+    return bool(running)
+
+
 async def run_shell(terminal: "Terminal", command: str) -> None:
     """Run it as the tool `bash` does, bounded in time and memory. `!!command` is not offered to the model."""
     is_private = command.startswith("!")
@@ -37,7 +45,11 @@ async def run_shell(terminal: "Terminal", command: str) -> None:
     if not command or tool is None:
         terminal.say("Write the command behind the mark: !git status" if tool else "The settings are still being read.")
         return
-    key = f"{_CALL_ID}{id(asyncio.current_task())}"
+    from oasis.tools.bash import STOP  # noqa: PLC0415
+
+    key, stop = f"{_CALL_ID}{id(asyncio.current_task())}", asyncio.Event()
+    STOP.set(stop)
+    terminal.shells.append(stop)
     terminal.feed.say(Text.assemble(("! ", "bold magenta"), words(command, "bold")))
     began = time.monotonic()
     terminal.live.running[key] = (f"! {one_line(command, 60)}", terminal.clock())
@@ -48,7 +60,10 @@ async def run_shell(terminal: "Terminal", command: str) -> None:
         outcome = Outcome(str(fault), Status.ERROR)
     finally:
         terminal.live.running.pop(key, None)
+        terminal.shells.remove(stop)
     _show(terminal, command, outcome, time.monotonic() - began)
+    if stop.is_set():
+        terminal.feed.note("The command was ended; its output so far is kept.", "yellow")
     if not is_private:
         text = f"The engineer ran this in the project's folder:\n$ {command}\n{outcome.text}"
         terminal.conversation.attached.append(Notice(text))

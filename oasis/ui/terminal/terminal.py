@@ -76,6 +76,7 @@ class Terminal:
         self.scrollback.app = self.app
         self._is_lent = False
         self.turns = asyncio.Lock()
+        self.shells: list[asyncio.Event] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_ready = asyncio.Event()
         self._has_work = asyncio.Event()
@@ -174,11 +175,11 @@ class Terminal:
         self.redraw()
 
     def escape(self) -> None:
-        """Close what is open, else interrupt what is at work."""
+        """Close what is open, else end the person's own command, else interrupt what is at work."""
         if self.editor.buffer.complete_state is not None:
             self.editor.buffer.cancel_completion()
         elif not self.desk.escape():
-            self.conversation.interrupt()
+            self._interrupt()
 
     def control_c(self) -> None:
         """Empty the input, else interrupt; twice within two seconds ends."""
@@ -189,9 +190,14 @@ class Terminal:
         self._ended_before_s = now
         if not self.editor.is_empty:
             self.editor.buffer.reset()
-        elif not self.desk.escape() and not self.conversation.interrupt():
+        elif not self.desk.escape() and not self._interrupt():
             self.feed.note("Ctrl-C again ends the session.")
         self.redraw()
+
+    def _interrupt(self) -> bool:
+        from oasis.ui.terminal.shell import end_shell  # noqa: PLC0415
+
+        return end_shell(self) or self.conversation.interrupt()
 
     def end(self) -> None:
         """End the session as the person asked."""
