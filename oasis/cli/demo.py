@@ -50,10 +50,10 @@ def demo(
 
 
 def _fetched(name: str) -> None:
-    from oasis.engine.weights import models_folder, named, pull
+    from oasis.engine.weights import Weights, models_folder, named, pull
 
     weights = named(name)
-    if not (models_folder() / f"{name}.gguf").is_file():
+    if isinstance(weights, Weights) and not (models_folder() / f"{name}.gguf").is_file():
         typer.echo(f"Fetching {name} ...", err=True)
         pull(weights)
 

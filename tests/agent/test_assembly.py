@@ -52,7 +52,9 @@ async def test_what_the_model_writes_itself_is_no_news(tmp_path: Path):
     model = ScriptedModel(script)
     box = toolbox(tmp_path)
     with create_session(tmp_path, box, model, NOW) as session:
-        loop = agent(model, session, box, lambda event: None, nobody_to_ask(()), permissions=Permissions(allow=["write"]))
+        loop = agent(
+            model, session, box, lambda event: None, nobody_to_ask(()), permissions=Permissions(allow=["write"])
+        )
         await loop.turn([User("go")])
         assert notices(session) == []
     assert (tmp_path / "a.st").read_text() == "A := 1;\n"
