@@ -16,7 +16,7 @@ from typing import Any
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget
 
-ROUNDS = 5
+ROUNDS = 4
 VALUES = 1000
 LIMIT = 1.3
 """The most that the driver may take, in times of the floor."""
@@ -79,7 +79,7 @@ async def _compared(driver: Any, client: Any, rounds: int) -> tuple[Measured, ..
         return await _read_floor(client, wires)
 
     browse_ms = await _turns(browsed, floor_browsed, rounds, len(found))
-    read_ms = await _turns(read, floor_read, 5 * rounds, len(items))
+    read_ms = await _turns(read, floor_read, 10 * rounds, len(items))
     return (
         Measured(f"browsing {len(found):,} nodes", *browse_ms),
         Measured(f"reading {len(items):,} values", *read_ms),

@@ -28,10 +28,15 @@ async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Ite
     found = [places.get(point.address) for point, _ in points]
     asked = [(place[0], ua.AttributeIds.Value) for place in found if place is not None]
     answers = iter(await link.read_attributes(asked))
+    is_brief = len(points) > MOST_DESCRIBED
     readings: list[Reading] = []
     for (point, item), place in zip(points, found, strict=True):
         if place is None:
             readings.append(Reading(point, None, unknown.get(point.address, _RENUMBERED)))
+        elif is_brief and (brief := _brief(point, item, answer := next(answers), place[1])):
+            readings.append(brief)
+        elif is_brief:
+            readings += of_value(link, point, item, answer, place[1])
         else:
             readings += of_value(link, point, item, next(answers), place[1])
     return readings
@@ -60,6 +65,18 @@ async def _placed(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.
     return unknown
 
 
+def _brief(point: Point, item: items.Item, data: Any, about: About | None) -> Reading | None:
+    """One of very many values: without wire bytes. None for what is no plain good number."""
+    variant = data.Value
+    value = variant.Value if variant is not None else None
+    if not isinstance(value, _PLAIN) or item.elements or (data.StatusCode is not None and data.StatusCode.value):
+        return None
+    if about is not None and (about.names or (about.unit and not point.form.unit)):
+        return None
+    where = about.words if about is not None else ""
+    return Reading(point, point.form.engineering(value), GOOD, "", where, stamp(data.SourceTimestamp))
+
+
 def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About | None) -> list[Reading]:
     """The readings that one DataValue is: one, or one for each element of an array."""
     code = data.StatusCode.value if data.StatusCode is not None else 0
@@ -67,8 +84,6 @@ def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About
     variant = data.Value
     value = variant.Value if variant is not None else None
     at = stamp(data.SourceTimestamp or data.ServerTimestamp)
-    if about is None and isinstance(value, _PLAIN) and item.elements is None:
-        return [Reading(point, point.form.engineering(value), status, "", "", at)]
     where = ""
     if about:
         where = str(about)
