@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-
 LIBRARIES = {"modbus": "pymodbus", "opcua": "asyncua", "ethercat": "pysoem"}
 
 
