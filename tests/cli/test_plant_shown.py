@@ -4,10 +4,11 @@ import json
 import math
 
 import pytest
+from rich.console import Console
 
 from oasis.plant.values import Form, Point, Reading
 from oasis.ui.plant import rows
-from oasis.ui.plant.page import cell
+from oasis.ui.plant.page import cell, table
 from oasis.ui.plant.record import plain
 from oasis.ui.plant.spark import PLAIN, bars_for, sparkline
 
@@ -79,3 +80,45 @@ def test_a_cell_has_one_line_and_no_control_characters():
 
 def test_a_cell_s_brackets_are_text():
     assert cell("[red]x[/red]").plain == "[red]x[/red]"
+
+
+def printed(headings: list[str], row: list[str], width: int) -> str:
+    made = table(*headings)
+    made.add_row(*(cell(text) for text in row))
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(made)
+    return capture.get()
+
+
+@pytest.mark.parametrize(
+    ("headings", "row"),
+    [
+        (
+            ["sunspec", "model", "name", "length", "Mn", "Md", "Vr", "SN"],
+            ["holding 40002-40069", "1", "common", "66", "Acme Inverters", "Solar-X 5000", "1.2.3", "SN-000123456"],
+        ),
+        (
+            ["tag", "address", "value", "unit", "raw", "where"],
+            [
+                "set_point",
+                "nsu=urn:acme:boiler;s=Line1.Boiler.SetPoint",
+                "12.5",
+                "degC",
+                "CCCD 4144",
+                "FC03 wire 10-11",
+            ],
+        ),
+    ],
+)
+def test_no_short_word_is_broken_at_80_columns(headings: list[str], row: list[str]):
+    words = printed(headings, row, 80).split()
+    short = [word for text in [*headings, *row[1:]] for word in text.split() if len(word) <= 10]
+    assert [word for word in short if word not in words] == []
+
+
+def test_nothing_of_a_long_address_is_left_out():
+    address = "nsu=urn:acme:boiler;s=" + "Line1." * 20
+    shown = printed(["tag", "address", "value"], ["set_point", address, "12.5"], 80)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert address in "".join(shown.replace("set_point", "", 1).replace("12.5", "", 1).split())

@@ -56,10 +56,11 @@ async def chain(unit: Unit, spend: Callable[[], bool]) -> tuple[list[Placed], st
             if not spend():
                 return found, "the budget"
             head = await _words(unit, at, 2)
-            if not head:
-                return found, f"holding {at} does not read, where the next model or the end mark should be"
-            if head[0] == _END:
-                return found, ""
+            if not head or head[0] == _END:
+                missing = f"holding {at} does not read, where the next model or the end mark should be"
+                return found, "" if head else missing
+            if why := _beyond(at, *head):
+                return found, why
             found.append(Placed(head[0], at, head[1]))
             at += 2 + head[1]
         return found, "the chain has no end mark"
@@ -73,6 +74,17 @@ async def block(unit: Unit, placed: Placed) -> list[int]:
         count = min(120, placed.length + 2 - len(words))
         words += await unit.values(TABLES["holding"], placed.at + len(words), count)
     return words
+
+
+def _beyond(at: int, model: int, length: int) -> str:
+    """Why a model cannot be as long as it says, empty where it can."""
+    last = at + 1 + length
+    if last <= LAST:
+        return ""
+    return (
+        f"model {model} at holding {at} says that {length} registers follow, and would end at {last}, over {LAST}, the "
+        "last address there is; it is not used"
+    )
 
 
 async def _words(unit: Unit, at: int, count: int) -> list[int]:

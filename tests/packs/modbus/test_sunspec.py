@@ -14,6 +14,7 @@ from oasis_modbus.known_maps import SUNSPEC_AT, Known, known_maps
 from oasis_modbus.sunspec import Placed
 
 from oasis.errors import ToolFault
+from oasis.plant.driver import Budget
 from oasis.plant.values import Reading
 from tests.packs.modbus.servers import driver, pymodbus_device, read
 
@@ -112,6 +113,19 @@ async def test_a_model_that_the_device_does_not_have_is_told_with_those_it_has(t
     async with pymodbus_device(chain(103, [0] * 52)) as url:
         with pytest.raises(ToolFault, match=r"The device has no model 64001 .*; it has 1 common"):
             await read(f"{url}/7", f"sunspec {tmp_path / 'm.json'}")
+
+
+async def test_a_model_that_claims_more_registers_than_there_are_is_not_used():
+    served = chain(103, [0] * 52)
+    served[40_000][2 + 68 + 1] = 60_000
+    async with pymodbus_device(served) as url:
+        readings = await read(f"{url}/7", "sunspec")
+        (note,) = readings[0].more
+        async with driver(f"{url}/7") as one:
+            done = await one.scan(["sunspec"], Budget())
+    assert "models: 1 common (holding 40002-40069)" in note
+    assert "model 103 at holding 40070 says that 60000 registers follow, and would end at 100071, over 65535" in note
+    assert [found.item for found in done.found] == ["holding 40002-40069"]
 
 
 async def test_a_device_without_sunspec_is_told():
