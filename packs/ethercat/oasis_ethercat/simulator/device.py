@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from oasis_ethercat.coe_types import UINT8, DataType, Value
-
-if TYPE_CHECKING:
-    from oasis_ethercat.simulator.objects import Objects
 
 READ = 0x07
 """Object access: read in PREOP, SAFEOP and OP."""
@@ -61,16 +58,26 @@ class Mailboxes:
     into_bytes: int = 128
 
 
+class Values(Protocol):
+    """The objects of a slave, as what the device does with them sees them."""
+
+    emergencies: list[tuple[int, int]]
+
+    def number(self, index: int, subindex: int = 0) -> int: ...
+
+    def put(self, index: int, value: Value, subindex: int = 0) -> None: ...
+
+
 class Behaviour:
     """What a device does with its outputs; the default does nothing."""
 
-    def step(self, objects: "Objects", seconds: float) -> None:
+    def step(self, objects: Values, seconds: float) -> None:
         """Advance by `seconds`: read commands from `objects`, put actual values there."""
 
-    def lost(self, objects: "Objects") -> None:
+    def lost(self, objects: Values) -> None:
         """The master's process data stopped while they were in use."""
 
-    def trip(self, objects: "Objects", code: int) -> None:
+    def trip(self, objects: Values, code: int) -> None:
         """A fault inside the device, with the device's own error code."""
 
 

@@ -1,9 +1,20 @@
 """The catalogue: terminals and the drive that can be plugged into a segment, by name."""
 
 from oasis_ethercat.coe_types import BOOL, INT16, INT32, DataType
-from oasis_ethercat.simulator.device import READ, WRITE, Behaviour, Device, Entry, Item, Mailboxes, Pdo, count, padding
+from oasis_ethercat.simulator.device import (
+    READ,
+    WRITE,
+    Behaviour,
+    Device,
+    Entry,
+    Item,
+    Mailboxes,
+    Pdo,
+    Values,
+    count,
+    padding,
+)
 from oasis_ethercat.simulator.drive import DRIVE
-from oasis_ethercat.simulator.objects import Objects
 
 VENDOR = 0x0000A515
 """A vendor number of the simulator's own; no member of the EtherCAT Technology Group has it."""
@@ -50,7 +61,7 @@ class _Ramp(Behaviour):
     def __init__(self) -> None:
         self._seconds = 0.0
 
-    def step(self, objects: Objects, seconds: float) -> None:
+    def step(self, objects: Values, seconds: float) -> None:
         self._seconds = (self._seconds + seconds) % 20
         height = min(self._seconds, 20 - self._seconds) / 10
         offset, gain = objects.number(0x8000, 0x11), objects.number(0x8000, 0x12)

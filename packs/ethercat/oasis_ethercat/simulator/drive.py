@@ -4,9 +4,8 @@ Source: IEC 61800-7-201 (CiA 402). Units: counts, counts/s, counts/s²; 10,000 c
 """
 
 from oasis_ethercat.coe_types import INT8, INT16, INT32, STRING, UINT16, UINT32
-from oasis_ethercat.simulator.device import READ, WRITE, Behaviour, Device, Entry, Item, Mailboxes, Pdo, padding
+from oasis_ethercat.simulator.device import READ, WRITE, Behaviour, Device, Entry, Item, Mailboxes, Pdo, Values, padding
 from oasis_ethercat.simulator.motor import Motor
-from oasis_ethercat.simulator.objects import Objects
 
 CONTROLWORD, STATUSWORD, ERROR_CODE = 0x6040, 0x6041, 0x603F
 MODE, MODE_DISPLAY = 0x6060, 0x6061
@@ -76,7 +75,7 @@ class DriveBehaviour(Behaviour):
         self._reset_bit = self._setpoint_bit = False
         self._setpoint: int | None = None
 
-    def step(self, objects: Objects, seconds: float) -> None:
+    def step(self, objects: Values, seconds: float) -> None:
         control = objects.number(CONTROLWORD)
         mode = objects.number(MODE)
         self._advance_state(objects, control)
@@ -90,16 +89,16 @@ class DriveBehaviour(Behaviour):
         objects.put(TORQUE, round(self._motor.acceleration / 1000))
         objects.put(STATUSWORD, STATUS[self._state] | self._extra(objects, control, mode))
 
-    def lost(self, objects: Objects) -> None:
+    def lost(self, objects: Values) -> None:
         if self._state in {ENABLED, QUICK_STOP}:
             self.trip(objects, PROCESS_DATA_LOST)
 
-    def trip(self, objects: Objects, code: int) -> None:
+    def trip(self, objects: Values, code: int) -> None:
         self._state = REACTION
         objects.put(ERROR_CODE, code)
         objects.emergencies.append((code, _GENERIC_ERROR))
 
-    def _advance_state(self, objects: Objects, control: int) -> None:
+    def _advance_state(self, objects: Values, control: int) -> None:
         reset = bool(control & 0x80)
         if self._state == FAULT and reset and not self._reset_bit:
             self._state = DISABLED
@@ -110,7 +109,7 @@ class DriveBehaviour(Behaviour):
         if self._state != ENABLED:
             self._setpoint = None
 
-    def _halt(self, objects: Objects, seconds: float) -> None:
+    def _halt(self, objects: Values, seconds: float) -> None:
         if self._state in {QUICK_STOP, REACTION}:
             self._motor.toward_velocity(0, objects.number(QUICK_STOP_DECELERATION), seconds)
             if self._state == REACTION and not self._motor.velocity:
@@ -118,7 +117,7 @@ class DriveBehaviour(Behaviour):
         else:
             self._motor.coast()
 
-    def _move(self, objects: Objects, control: int, mode: int, seconds: float) -> None:
+    def _move(self, objects: Values, control: int, mode: int, seconds: float) -> None:
         limit = objects.number(ACCELERATION)
         if mode == PROFILE_POSITION:
             self._take_setpoint(objects, control)
@@ -133,7 +132,7 @@ class DriveBehaviour(Behaviour):
         else:
             self._motor.toward_velocity(0, limit, seconds)
 
-    def _take_setpoint(self, objects: Objects, control: int) -> None:
+    def _take_setpoint(self, objects: Values, control: int) -> None:
         """A new set point is taken on the rising edge of bit 4; with bit 6 it counts from where the motor is."""
         is_new = bool(control & 0x10)
         if is_new and not self._setpoint_bit:
@@ -141,7 +140,7 @@ class DriveBehaviour(Behaviour):
             self._setpoint = start + objects.number(TARGET_POSITION)
         self._setpoint_bit = is_new
 
-    def _extra(self, objects: Objects, control: int, mode: int) -> int:
+    def _extra(self, objects: Values, control: int, mode: int) -> int:
         """Target reached, and the bit whose meaning is the mode's."""
         if self._state != ENABLED:
             return 0
