@@ -76,3 +76,11 @@ async def test_a_session_begins_as_the_settings_say(project: Path, private_user_
             session.send("\x03")
             assert await session.ended() == 0
     assert server.requests[0]["messages"][1]["content"].endswith("hello")
+
+
+@pytest.mark.parametrize(("flags", "said"), [(["--lane", "x"], "tokens or chat"), (["--compact-at", "x"], "no number")])
+async def test_a_misspelt_flag_is_told_before_the_prompt(project: Path, flags: list[str], said: str):
+    async with terminal(project, *flags) as session:
+        assert await session.ended() == 2
+        assert said in session.text
+        assert "›" not in session.text
