@@ -72,6 +72,7 @@ class Agent:
 
     `queued` is asked at each safe point within a turn for what the person wrote meanwhile; it is appended there.
     `next_head` is asked at a compaction for the head of the new epoch; None: it stays.
+    `is_gone` is asked after a fault: is the engine behind the model no more? Then nothing is sent to it again.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Agent:
         self._news = news
         self.queued: Callable[[], Sequence[User]] = tuple
         self.next_head: Callable[[], Prefix | None] = lambda: None
+        self.is_gone: Callable[[], bool] = lambda: False
         self._watch = Watch(is_first=session.steps > 0)
         self._sleep = sleep
         self._patience = _Patience()
@@ -254,6 +256,7 @@ class Agent:
             except ServerRefused as fault:
                 raise _Ended("server", detail=str(fault)) from fault
             except ServerFault as fault:
+                self._end_if_gone()
                 limit = _RETRY_LIMIT if isinstance(fault, ServerUnreachable) else _FAULT_RETRY_LIMIT
                 if attempt >= limit:
                     raise _Ended("server", detail=str(fault)) from fault
@@ -262,6 +265,11 @@ class Agent:
     async def _wait(self, reason: str, attempt: int, wait_s: float) -> None:
         self._emit(Retrying(reason, attempt, wait_s))
         await self._sleep(wait_s)
+        self._end_if_gone()
+
+    def _end_if_gone(self) -> None:
+        if self.is_gone():
+            raise _Ended("server", detail="the embedded engine has ended in the middle of a step")
 
     async def _stream(self, request: Request, sampling: Sampling, show: Callable[[Part], None]) -> Reply | None:
         runaway, self._streamed, self._prefill = Runaway(), request.digest, None

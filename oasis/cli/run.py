@@ -203,6 +203,7 @@ async def _run(order: Order) -> "TurnFinished":
                 compact_at=order.compact_at,
                 hooks=hooks_of(settings, order.project, say),
             )
+            loop.is_gone = connection.is_gone
             async with at_plant(box, session, say, is_attended=False):
                 return await loop.turn(items)
 

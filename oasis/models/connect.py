@@ -37,6 +37,10 @@ class Connection:
     engine: "EmbeddedEngine | None" = None
     kv: "Runtime | None" = None
 
+    def is_gone(self) -> bool:
+        """Has the engine that was started for it ended?"""
+        return self.engine is not None and not self.engine.is_running
+
     async def close(self) -> None:
         """Save the session's state where there is a KV runtime; end the engine where one was started."""
         try:

@@ -196,6 +196,23 @@ async def test_a_server_that_stays_away_ends_the_turn_and_loses_no_item(tmp_path
     assert bench.session.transcript.is_unanswered
 
 
+async def test_nothing_is_sent_again_to_an_engine_that_has_ended(tmp_path: Path):
+    bench = build(tmp_path, ScriptedModel([failing(ServerUnreachable("reset")), reply("never")]))
+    bench.agent.is_gone = lambda: True
+    finished = await bench.agent.turn(TASK)
+    assert (finished.reason, finished.detail) == ("server", "the embedded engine has ended in the middle of a step")
+    assert bench.naps == []
+    assert bench.session.transcript.is_unanswered
+
+
+async def test_an_engine_that_is_found_gone_after_a_pause_is_not_asked_again(tmp_path: Path):
+    model = ScriptedModel([failing(ServerUnreachable("reset")), reply("never")])
+    bench = build(tmp_path, model)
+    bench.agent.is_gone = lambda: bool(bench.naps)
+    assert (await bench.agent.turn(TASK)).reason == "server"
+    assert len(model.requests) == 1
+
+
 async def test_a_model_that_is_loading_is_waited_for_and_the_wait_is_seen(tmp_path: Path):
     bench = build(tmp_path, ScriptedModel([failing(ServerLoading("Loading model"))] * 8 + [reply("ok")]))
     assert (await bench.agent.turn(TASK)).reason == "done"

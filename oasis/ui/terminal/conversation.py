@@ -139,7 +139,7 @@ class Conversation:
     async def revive(self) -> None:
         """Start the embedded engine again where it has died; the session goes on. Raises EngineFault, SessionFault."""
         connection, session = self.connection, self.session
-        if connection is None or connection.engine is None or connection.engine.is_running:
+        if connection is None or not connection.is_gone():
             return
         self.say("The engine had ended. It is started again.")
         await self.end_session()
@@ -185,21 +185,32 @@ class Conversation:
         self._opening, self.broken = [], []
 
     async def run(self, items: Sequence[User]) -> None:
-        """One turn from these items to its end, which may be an interrupt. Raises SessionFault."""
+        """One turn from these items to its end, which may be an interrupt.
+
+        Where the embedded engine died in it, it is started again and the turn goes on, once.
+        Raises SessionFault, EngineFault.
+        """
         agent = await self._ready()
         if self.undo is not None:
             self.undo.begin_turn()
         notices = [*self._opening, *self.attached, *self._mode_notice()]
         self._opening, self.attached = [], []
-        self._turn = asyncio.ensure_future(agent.turn([*notices, *items]))
+        ended = await self._turned(agent, [*notices, *items])
+        if ended == "server" and self.connection is not None and self.connection.is_gone():
+            await self.revive()
+            if self.session is not None and self.session.transcript.is_unanswered:
+                await self._turned(await self._ready(), [])
+
+    async def _turned(self, agent: "Agent", items: "Sequence[User | Notice]") -> str:
+        """Why the turn ended."""
+        self._turn = asyncio.ensure_future(agent.turn(items))
         try:
             await asyncio.wait([self._turn])
         except asyncio.CancelledError:
             self._turn.cancel()
             await asyncio.wait([self._turn])
             raise
-        if not self._turn.cancelled():
-            self._turn.result()
+        return "cancelled" if self._turn.cancelled() else self._turn.result().reason
 
     async def compact(self) -> bool:
         """Compact now. Raises ServerFault."""
@@ -372,6 +383,7 @@ class Conversation:
             session, self.model, self.equipped, show=self._show, ask=self._ask, compact_at=self.start.compact_at
         )
         agent.queued = self.take_queued
+        agent.is_gone = lambda: self.connection is not None and self.connection.is_gone()
         self.undo, self._agent = undo, agent
         return agent
 
