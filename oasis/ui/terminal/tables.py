@@ -15,13 +15,13 @@ _URL = re.compile(r"^\[([a-z][\w.+-]*://[^\]]*)\]$")
 _LINE = re.compile(r'^(?P<point>\S.*?): (?P<value>"(?:[^"\\]|\\.)*"|\S+)(?P<rest>.*)$')
 _STATUS = re.compile(r"\[([^\]]*)\]")
 _RAW = re.compile(r"(?:^| )((?:0x)?(?:[0-9A-Fa-f]{2,}(?: [0-9A-Fa-f]{2,})*|[0-9]))$")
-_READ = " values"
+_READ = re.compile(r"^\[(?:\d+|first) values?\b")
 
 
 def device_table(text: str) -> Table | None:
     """The table for a reading's output; None for any other text."""
     lines = clean(text).strip().split("\n")
-    if not (_URL.match(lines[0]) and any(_READ in line for line in lines if line.startswith("["))):
+    if not (_URL.match(lines[0]) and any(map(_READ.match, lines))):
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for name in ("point", "value", "unit", "status", "where"):
