@@ -33,12 +33,13 @@ async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Ite
     for (point, item), place in zip(points, found, strict=True):
         if place is None:
             readings.append(Reading(point, None, unknown.get(point.address, _RENUMBERED)))
-        elif is_brief and (brief := _brief(point, item, answer := next(answers), place[1])):
+            continue
+        data = next(answers)
+        brief = _brief(point, item, data, place[1]) if is_brief else None
+        if brief is not None:
             readings.append(brief)
-        elif is_brief:
-            readings += of_value(link, point, item, answer, place[1])
         else:
-            readings += of_value(link, point, item, next(answers), place[1])
+            readings += of_value(link, point, item, data, place[1])
     return readings
 
 
