@@ -27,8 +27,6 @@ TAGS = {
                  "min": 0, "max": 50, "max_step": 50},
     "wrong_type": {"address": f"{LINE};s=Line1.Conveyor.MotorCurrent", "type": "Int32", "write": True,
                    "min": 0, "max": 50, "max_step": 50},
-    "weights": {"address": f"{LINE};s=Line1.Checkweigher.LastWeights [0]", "type": "Float", "write": True,
-                "min": 0, "max": 50, "max_step": 1000},
     "start": {"address": f"call {LINE};s=Line1.Start", "type": "Boolean", "write": True, "values": [True]},
     "recipe": {"address": f"call {LINE};s=Line1.SetRecipe", "type": "String", "write": True,
                "values": ['["Rolled oats", 9, 450]', '["Too heavy", 9, 4500]', '["Too few"]', '["Bad number", -1, 5]']},

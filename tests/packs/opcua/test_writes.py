@@ -62,7 +62,6 @@ async def test_a_value_outside_the_eurange_is_marked_in_the_plan_and_rejected_by
     [
         ("measured", 5, "does not let this session write"),
         ("wrong_type", 5, "The site file says Int32"),
-        ("weights", 5, "only whole values and methods can"),
         ("recipe", '["Too few"]', "takes 3 arguments, and 1 were given"),
         ("recipe", '["Bad number", -1, 5]', "cannot be written to the argument Number, a UInt16: it holds 0 to 65535"),
     ],
@@ -136,3 +135,10 @@ async def test_the_frame_of_a_plan_is_the_request_the_server_reads(shared: Share
     assert node.NodeId.to_string() == "ns=2;s=Line1.Conveyor.SpeedSetpoint"
     assert (node.Value.Value.Value, node.Value.Value.VariantType) == (31.5, ua.VariantType.Double)
     assert f"now {LINE};s=Line1.Conveyor.SpeedSetpoint, as Double 31.5" in plan.frame.words
+
+
+@pytest.mark.parametrize("address", [f"{LINE};s=Line1.Checkweigher.LastWeights [0]", f"history {LINE};s=Line1.State"])
+def test_a_part_of_a_value_and_the_past_are_no_tags_to_write(address: str):
+    driver = OpcUaDriver("opc.tcp://127.0.0.1")
+    with pytest.raises(OasisError, match="only whole values and methods can"):
+        driver.check_writable(driver.point(address))
