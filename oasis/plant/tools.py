@@ -4,6 +4,7 @@
 approved.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Protocol
 from oasis.core.front_matter import tool_spec
 from oasis.core.items import Status
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool, ToolSpec
-from oasis.errors import ToolFault
+from oasis.errors import OasisError, ToolFault
 from oasis.plant import render
 from oasis.plant.connections import Connections
 from oasis.plant.driver import Budget, Effect
@@ -70,12 +71,9 @@ def _read(connections: Connections, words: Sequence[str], tags: Mapping[str, Tag
     async def run(arguments: Arguments) -> Outcome:
         groups = _grouped(connections, tags, arguments.get("url", ""), _items(arguments["items"]))
         seconds = min(max(arguments.get("watch_s", 0.0), 0.0), MOST_SECONDS)
-        parts: list[str] = []
-        for url, points in groups.items():
-            if seconds:
-                parts.append(await _watched(connections, url, points, seconds / len(groups)))
-            else:
-                parts.append(render.readings(url, await connections.open(url).read(points)))
+        if seconds:
+            return Outcome("\n".join(await _all_watched(connections, groups, seconds)))
+        parts = [render.readings(url, await connections.open(url).read(points)) for url, points in groups.items()]
         return Outcome("\n".join(parts))
 
     spec = _spec("plant_read")
@@ -107,6 +105,21 @@ def _meant(tag: Tag | None, value: object) -> object:
         return parsed(tag.point.form, value.strip().removesuffix(tag.point.form.unit))
     except ValueError:
         return value
+
+
+async def _all_watched(connections: Connections, groups: Mapping[str, Sequence[Point]], seconds: float) -> list[str]:
+    """Each endpoint watched, all at the same time. The first fault ends the others and is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_watched(connections, url, points, seconds)) for url, points in groups.items()]
+    except* OasisError as faults:
+        raise _first(faults) from None
+    return [task.result() for task in tasks]
+
+
+def _first(faults: BaseExceptionGroup[OasisError]) -> OasisError:
+    fault = faults.exceptions[0]
+    return _first(fault) if isinstance(fault, BaseExceptionGroup) else fault
 
 
 async def _watched(connections: Connections, url: str, points: Sequence[Point], seconds: float) -> str:

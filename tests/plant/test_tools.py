@@ -1,5 +1,6 @@
 """The tools a model has for a plant."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +75,7 @@ async def test_an_address_that_cannot_be_taken_apart_is_a_fault_in_words(tools):
 async def test_watching_gives_first_values_and_changes(tools):
     said = await tools["plant_read"].run({"items": ["water"], "watch_s": 0.1})
     assert "\nwater (cell 1): 78.3 °C 783, cell 1\n+0.0 s water (cell 1): 78.4 °C" in said.text
-    assert "first values, then 1 changes in 0.1 s" in said.text
+    assert "first values, then 1 change in 0.1 s" in said.text
 
 
 async def test_what_a_value_may_be_is_said_once_while_it_is_watched(memory: Memory):
@@ -88,6 +89,39 @@ async def test_what_a_value_may_be_is_said_once_while_it_is_watched(memory: Memo
     said = (await read.run({"url": "mem://boiler", "items": ["cell 1"], "watch_s": 0.1})).text
     assert "cell 1: 784" in said
     assert said.count("may be a level") == 1
+
+
+async def test_several_endpoints_are_watched_at_the_same_time(memory: Memory):
+    all_began = asyncio.Barrier(2)
+
+    class Meeting(MemoryDriver):
+        async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
+            async with asyncio.timeout(5):
+                await all_began.wait()
+            async for reading in super().watch(points, seconds, interval_s):
+                yield reading
+
+    meeting = Pack("memory", {"mem": lambda url: Meeting(memory, url)}, "", Path("none"))
+    tags = {"water": WATER, "other": replace(WATER, name="other", url="mem://other")}
+    said = (
+        await plant_tools(Connections([meeting]), (), tags)[1].run({"items": ["water", "other"], "watch_s": 3})
+    ).text
+    assert said.index("[mem://boiler]") < said.index("[mem://other]")
+    assert said.count("in 3 s") == 2
+
+
+async def test_a_fault_of_one_watched_endpoint_is_told_in_its_own_words(memory: Memory):
+    class Broken(MemoryDriver):
+        async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
+            if self.url == "mem://other":
+                raise ToolFault("the line to the other broke")
+            async for reading in super().watch(points, seconds, interval_s):
+                yield reading
+
+    broken = Pack("memory", {"mem": lambda url: Broken(memory, url)}, "", Path("none"))
+    tags = {"water": WATER, "other": replace(WATER, name="other", url="mem://other")}
+    with pytest.raises(ToolFault, match=r"^the line to the other broke$"):
+        await plant_tools(Connections([broken]), (), tags)[1].run({"items": ["water", "other"], "watch_s": 3})
 
 
 async def test_a_number_with_the_unit_of_its_tag_is_that_number(memory: Memory):
