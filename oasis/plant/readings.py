@@ -1,13 +1,15 @@
 """What is read around a write: the tag's value before and after, and what the device says it is."""
 
 import hashlib
+import re
 
-from oasis.errors import WriteRefused
+from oasis.errors import OasisError, WriteRefused
 from oasis.plant.driver import Driver
 from oasis.plant.site import Tag
 from oasis.plant.values import Reading
 
 _MOST_IDENTITY = 200
+_NOT_SENT = re.compile(r"[;,] (?:so )?nothing was sent|\s*Nothing was sent\.")
 
 
 async def one_reading(driver: Driver, tag: Tag) -> Reading:
@@ -19,6 +21,11 @@ async def one_reading(driver: Driver, tag: Tag) -> Reading:
             "Give each its own tag in the site file."
         )
     return readings[0]
+
+
+def reading_fault(fault: OasisError) -> str:
+    """Why a value could not be read back. That "nothing was sent" is of the reading, and a write was."""
+    return _NOT_SENT.sub("", str(fault)).strip()
 
 
 async def value_before(driver: Driver, tag: Tag) -> Reading:

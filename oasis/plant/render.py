@@ -23,7 +23,7 @@ def readings(url: str, values: Sequence[Reading]) -> str:
         lines.append(line(reading, with_place=not is_inner))
         lines.extend(f"  {more}" for more in reading.more)
     bad = sum(not reading.is_good for reading in values)
-    said = [f"{len(values)} values", *([f"{bad} not good"] if bad else []), DATA]
+    said = [f"{len(values)} value{'s' * (len(values) != 1)}", *([f"{bad} not good"] if bad else []), DATA]
     return "\n".join([f"[{url}]", *_cut(lines), f"[{'; '.join(said)}]"])
 
 
@@ -39,7 +39,7 @@ def watched(url: str, seen: Sequence[tuple[float, Reading]], first: int, seconds
         for text, reading in ((f"+{at:.1f} s {line(r, with_place=False)}", r) for at, r in changes[:MOST_LINES])
     ]
     more = len(changes) - MOST_LINES
-    said = [f"first values, then {len(changes)} changes in {seconds:g} s"]
+    said = [f"first values, then {len(changes)} change{'s' * (len(changes) != 1)} in {seconds:g} s"]
     said += [f"the last {more} left out"] if more > 0 else []
     return "\n".join([f"[{url}]", *lines, f"[{'; '.join([*said, DATA])}]"])
 
@@ -67,7 +67,7 @@ def scan(url: str, done: Scan, spent: int) -> str:
         fields = ", ".join(f"{name} {value}" for name, value in found.fields.items() if value)
         lines.append(f"{found.kind} {found.item}{': ' if fields else ''}{fields}")
         lines.extend(f"  {more}" for more in found.more)
-    said = [f"{len(done.found)} found", f"{spent} requests"]
+    said = [f"{len(done.found)} found", f"{spent} request{'s' * (spent != 1)}"]
     said.append(f"STOPPED before the end: {done.stopped}" if done.stopped else "whole")
     return "\n".join([f"[{url}]", *_cut(lines), *done.notes, f"[{'; '.join([*said, DATA])}]"])
 

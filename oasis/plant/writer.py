@@ -13,7 +13,7 @@ from oasis.plant.driver import Driver, Effect, Sent
 from oasis.plant.limits import beyond_limits, beyond_step, canonical, change, same
 from oasis.plant.locks import endpoint_held
 from oasis.plant.plan import Plan, approve, seconds
-from oasis.plant.readings import has_moved, one_line, one_reading, value_before
+from oasis.plant.readings import has_moved, one_line, one_reading, reading_fault, value_before
 from oasis.plant.sending import send_once
 from oasis.plant.site import Site, Tag
 from oasis.plant.site_file import changed
@@ -93,9 +93,9 @@ class Writer:
         """Who answers for the plan when nobody can be asked. Raises WriteRefused unless the site file does."""
         if changed(self.site) or not plan.tag.is_unattended or self.site.tags.get(plan.tag.name) != plan.tag:
             raise WriteRefused(
-                f"{plan.tag.name} is written with a person's approval only, and nobody can be asked here; nothing was "
-                "sent. Run Oasis at a terminal, or let whoever answers for the plant set `unattended = true` in "
-                "the site file."
+                f"{plan.tag.name} is written with a person's approval only, and this write would go without one; "
+                "nothing was sent. Run Oasis at a terminal (`oasis plant write` without --yes) and approve it there, "
+                "or let whoever answers for the plant set `unattended = true` in the site file."
             )
         return UNATTENDED
 
@@ -287,7 +287,7 @@ class Writer:
         try:
             reading = await one_reading(driver, plan.tag)
         except OasisError as fault:
-            reading = Reading(plan.tag.point, None, str(fault))
+            reading = Reading(plan.tag.point, None, reading_fault(fault))
         self.audit.add(
             "read back",
             token=plan.token,

@@ -1,6 +1,7 @@
 """The writer: what stands in a plan, what voids it, and what is written down whatever happens."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from oasis.plant.audit_writes import writes_of
 from oasis.plant.driver import Effect, Sent
 from oasis.plant.plan import ApprovedWrite
 from oasis.plant.site_file import load
+from oasis.plant.values import Point, Reading
 from tests.plant.device import Memory, MemoryDriver
 from tests.plant.plants import CELLS, MEMORY_SITE, Desk, memory_desk
 
@@ -147,6 +149,26 @@ async def test_whatever_a_driver_raises_in_a_write_is_an_unknown_outcome(
     desk = Desk(tmp_path, lambda url: Failing(memory, url), MEMORY_SITE)
     assert (await desk.write("set_point", 72)).effect is Effect.UNKNOWN
     assert writes_of(desk.audit.records())[0].effect is Effect.UNKNOWN
+
+
+async def test_a_read_back_that_was_not_sent_does_not_say_so_of_the_write(tmp_path: Path, memory: Memory):
+    class Gone(MemoryDriver):
+        async def read(self, points: Sequence[Point]) -> list[Reading]:
+            if memory.writes:
+                raise ToolFault("No connection to 10.0.0.1:502: check the port; nothing was sent. Nothing was sent.")
+            return await super().read(points)
+
+    desk = Desk(tmp_path, lambda url: Gone(memory, url), MEMORY_SITE)
+    written = await desk.write("set_point", 72)
+    assert written.effect is Effect.WRITTEN
+    assert "could NOT BE READ BACK (No connection to 10.0.0.1:502: check the port)".lower() in written.words.lower()
+    assert "nothing was sent" not in written.words.lower()
+
+
+async def test_a_write_without_a_person_is_refused_with_both_ways_out(desk: Desk):
+    plan = await desk.writer.plan("set_point", 72)
+    with pytest.raises(WriteRefused, match=r"without --yes\) and approve it there, or let .* `unattended = true`"):
+        desk.writer.unattended(plan)
 
 
 async def test_a_write_that_ends_while_it_is_cancelled_is_recorded_as_it_ended(tmp_path: Path, memory: Memory):

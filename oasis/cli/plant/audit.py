@@ -51,7 +51,7 @@ def verify(file: File = None, site: SiteFile = None, json: AsJson = None) -> Non
         for fault in faults:
             typer.echo(f"  {clean(fault)}")
     else:
-        typer.echo(f"{path} holds together: {count} lines, each follows from the one before.")
+        typer.echo(f"{path} holds together: {count} line{'s' * (count != 1)}, each follows from the one before.")
     if faults:
         raise typer.Exit(1)
 

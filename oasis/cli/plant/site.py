@@ -75,7 +75,7 @@ def _tell(file: Path, findings: "Sequence[Finding]", errors: int, tags: int) -> 
     if errors:
         typer.echo(f"{file} cannot be used: {errors} error{'s' if errors > 1 else ''}. Nothing can be written with it.")
     else:
-        typer.echo(f"{file} can be used: {tags} tags.")
+        typer.echo(f"{file} can be used: {tags} tag{'s' * (tags != 1)}.")
 
 
 @app.command()

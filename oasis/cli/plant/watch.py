@@ -47,7 +47,7 @@ def watch(
             pass
         finally:
             if recording is not None:
-                typer.echo(f"{recording.rows} rows are in {csv}.", err=True)
+                typer.echo(f"{recording.rows} {'row is' if recording.rows == 1 else 'rows are'} in {csv}.", err=True)
 
 
 async def _watch(

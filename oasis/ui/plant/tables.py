@@ -80,7 +80,12 @@ def show_scan(out: Console, url: str, done: Scan, requests: int) -> None:
     for note in done.notes:
         out.print(cell(note))
     stopped = f"Stopped before the end: {done.stopped}." if done.stopped else "Whole."
-    out.print(cell(f"{len(done.found)} found with {requests} requests. {stopped}", "yellow" if done.stopped else ""))
+    out.print(
+        cell(
+            f"{len(done.found)} found with {requests} request{'s' * (requests != 1)}. {stopped}",
+            "yellow" if done.stopped else "",
+        )
+    )
 
 
 def _single(kind: str, found: Found) -> Table:

@@ -138,7 +138,7 @@ def needs_unit(endpoint: Endpoint) -> int:
 
 def _network(scheme: str, parts: SplitResult, port: int | None, query: Mapping[str, str]) -> Endpoint:
     if not parts.hostname:
-        raise ToolFault(f"{parts.geturl()[:_SHOWN]} names no host. {FORMS}")
+        raise ToolFault(f"{scheme}://{parts.path[:_SHOWN]} names no host. {FORMS}")
     if port == 0:
         raise ToolFault(f"Port 0 is no port. {FORMS}")
     unit = _unit(parts.path.strip("/"), most=255)
@@ -156,7 +156,7 @@ def _serial(parts: SplitResult, query: Mapping[str, str]) -> Endpoint:
     path = unquote(parts.path)
     device = path.strip("/") if re.fullmatch(r"/+(COM\d{1,3}|\\\\\.\\COM\d{1,3})/*", path, re.IGNORECASE) else path
     if not device.strip("/"):
-        raise ToolFault(f"{parts.geturl()[:_SHOWN]} names no serial port. {FORMS}")
+        raise ToolFault(f"modbus+rtu://{parts.path[:_SHOWN]} names no serial port. {FORMS}")
     device = device.upper() if "/" not in device else str(PurePosixPath(device))
     parity = query.get("parity", "E").upper()[:1]
     if parity not in ("E", "O", "N") or len(query.get("parity", "E")) > 4:

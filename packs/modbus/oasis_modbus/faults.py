@@ -100,6 +100,16 @@ def unreachable(endpoint: Endpoint, why: str = "") -> Unreachable:
     )
 
 
+def no_tls(endpoint: Endpoint, why: str) -> Unreachable:
+    """Something took the call and the TLS handshake with it failed; `why` is what the system said."""
+    return Unreachable(
+        f"The TLS handshake with {endpoint.gateway} failed ({why}): it may speak plain Modbus (modbus://HOST[:502]/UNIT)"
+        " or be no Modbus device, or it may ask for our certificate: give cert=FILE and key=FILE, and let the device "
+        "trust cert. Nothing was sent.",
+        False,
+    )
+
+
 def unsettable(endpoint: Endpoint, why: str) -> Unreachable:
     """The port is there and does not take the line's settings; `why` is what the system said."""
     line = endpoint.line

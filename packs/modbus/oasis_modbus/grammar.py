@@ -64,6 +64,11 @@ def point(text: str) -> Point:
     return made
 
 
+def is_table(word: str) -> bool:
+    """Whether the word alone names a table."""
+    return word.strip().lower() in _TABLE_WORDS
+
+
 def place(of: Point) -> Place:
     """The place of a point that may have been made elsewhere (a site file). Raises ToolFault."""
     words = of.address.split()

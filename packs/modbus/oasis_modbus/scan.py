@@ -59,7 +59,7 @@ async def _within(reader: Reader, items: Sequence[str], budget: Budget) -> Scan:
             found += models
             notes += words or ([] if models else ["There is no SunSpec mark: it is no SunSpec device."])
             continue
-        place = grammar.place(grammar.point(item if "-" in item or not item.strip().isalpha() else f"{item} 0-999"))
+        place = grammar.place(grammar.point(f"{item} 0-999" if grammar.is_table(item) else item))
         ranges = await Search(reader, place.table, budget, budget.requests).within(place.first, place.last)
         found += _ranges(ranges)
         notes += _said(ranges)

@@ -70,9 +70,14 @@ class StreamLink(Link):
         except ssl.SSLCertVerificationError as fault:
             raise _untrusted(self.endpoint, fault) from fault
         except ssl.SSLError as fault:
-            raise faults.unreachable(self.endpoint, f"TLS failed: {fault.reason}; {_OURS}") from fault
+            raise faults.no_tls(self.endpoint, fault.reason or str(fault)[:80]) from fault
         except TimeoutError as fault:
-            raise faults.unreachable(self.endpoint, "no answer to the call") from fault
+            or_tls = ", or none in TLS" if context else ""
+            raise faults.unreachable(self.endpoint, f"no answer to the call{or_tls}") from fault
+        except _CUT_OFF as fault:
+            if context is None:
+                raise faults.unreachable(self.endpoint, _said_by_the_system(fault)) from fault
+            raise faults.no_tls(self.endpoint, "it ended the connection") from fault
         except OSError as fault:
             raise faults.unreachable(self.endpoint, _said_by_the_system(fault)) from fault
         return self._reader, self._writer
@@ -167,6 +172,7 @@ class RtuStreamLink(StreamLink):
         return self.checked(frame[0], frame[1], reply)
 
 
+_CUT_OFF = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 _OURS = "the device may ask for our certificate: give cert=FILE and key=FILE, and let the device trust cert"
 
 

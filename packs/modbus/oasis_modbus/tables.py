@@ -24,6 +24,10 @@ class Table:
         digits = 4 if wire < 9_999 else 5
         return f"{self.digit}{wire + 1:0{digits}d}"
 
+    def counted(self, count: int) -> str:
+        """`1 holding register`, `3 coils`."""
+        return f"{count} {self.words if count != 1 else self.words[:-1]}"
+
     def place(self, wire: int, count: int = 1) -> str:
         """Function, wire address and document number: `FC03 wire 2, 40003`."""
         if count == 1:

@@ -43,7 +43,7 @@ class Unit:
         due = (count + 7) // 8 if table.is_bits else count * 2
         if len(data) != due or reply.pdu[1] != due:
             raise Garbled(
-                f"Unit {self.number} was asked for {count} {table.words} from {first}, which are {due} bytes, and sent "
+                f"Unit {self.number} was asked for {table.counted(count)} from {first}, {due} bytes, and sent "
                 f"{len(data)}. Nothing of it is used.",
                 True,
             )

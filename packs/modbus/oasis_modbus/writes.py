@@ -100,7 +100,7 @@ async def send(link: Link, endpoint: Endpoint, wire: bytes) -> Sent:
         return Sent(
             Effect.UNKNOWN,
             f"The request was sent once and no reply to it came, so the device may or may not have done it.{came} "
-            f"{fault} It is not sent again: read the value back, and look at the device.",
+            f"{fault}",
         )
     return _outcome(pdu, unit, reply)
 

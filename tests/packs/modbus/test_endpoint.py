@@ -36,7 +36,7 @@ def test_a_url_names_its_endpoint_and_its_canonical_form_names_the_same(url: str
     ("url", "words"),
     [
         ("http://127.0.0.1/1", "is not a Modbus address. Write modbus://HOST[:502]/UNIT"),
-        ("modbus:///1", "names no host"),
+        ("modbus:///1", "modbus:///1 names no host"),
         ("modbus://h:70000/1", "is not a Modbus address: Port out of range"),
         ("modbus://h/256", "Unit '256' is not a number from 0 to 255"),
         ("modbus://h/one", "Unit 'one' is not a number from 0 to 255"),

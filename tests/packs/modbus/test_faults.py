@@ -118,7 +118,7 @@ async def test_garbage_is_shown_and_not_used():
 async def test_a_reply_with_fewer_registers_than_asked_is_not_used():
     async with raw_device(lambda r: mbap(r, b"\x03\x02\0\x01")) as raw:
         words = await fault_of(f"{raw.url}/1", "holding 0-1 uint16")
-    assert words.endswith("which are 4 bytes, and sent 2. Nothing of it is used.")
+    assert words.endswith(" 4 bytes, and sent 2. Nothing of it is used.")
 
 
 async def test_nobody_listening_is_explained(unused_tcp_port: int):

@@ -299,3 +299,9 @@ async def test_no_address_is_asked_twice_on_its_own():
         await scan(f"{raw.url}/1", "holding 0-63")
     singles = [at for at, count in requests_of(raw) if count == 1]
     assert len(singles) == len(set(singles))
+
+
+async def test_an_item_of_a_scan_that_is_no_table_is_told_as_it_was_written():
+    async with pymodbus_device() as url, driver(f"{url}/7") as one:
+        with pytest.raises(ToolFault, match=r"^'foo' names no table"):
+            await one.scan(["foo"], Budget())

@@ -102,3 +102,23 @@ async def test_a_file_that_is_no_certificate_is_told(certificates: Path, query: 
         with pytest.raises(ToolFault) as fault:
             await read(url + query.format(certificates), "holding 0")
     assert words in str(fault.value)
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x00\x00\x00\x00\x00\x03\x01\x83\x01"])
+async def test_what_speaks_no_tls_is_not_said_to_be_absent(answer: bytes):
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        if answer:
+            writer.write(answer)
+        else:
+            writer.transport.abort()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(
+            ToolFault, match=r"^The TLS handshake with .* failed \(.*it may speak plain Modbus"
+        ) as fault:
+            await read(f"modbus+tls://127.0.0.1:{port}/1", "holding 0")
+    assert "nothing listens" not in str(fault.value)
