@@ -79,7 +79,8 @@ async def test_a_method_is_read_as_its_signature(driver: OpcUaDriver):
     assert "it is no method" in no_method.status
 
 
-async def test_a_devices_text_is_a_value_like_any_other(driver: OpcUaDriver):
+async def test_a_devices_text_is_a_value_like_any_other(shared: Shared, driver: OpcUaDriver):
+    shared.run(shared.line.server.get_node("ns=2;s=Line1.Identification.DeviceText").write_value(HOSTILE))
     (reading,) = await driver.read([driver.point(f"{LINE};s=Line1.Identification.DeviceText")])
     assert reading.value == HOSTILE
 
