@@ -47,13 +47,18 @@ def _least(texts: Sequence[str], is_name: bool) -> int:
 
 
 def _widths(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """The columns' widths: a character at a time to the one that would take the most lines.
+    """The columns' widths. What is left above the least goes to those that it makes whole, then to the longest texts.
 
     Where there is no room for the least, the widest become narrower.
     """
     widths = list(least)
     for _ in range(min(sum(widths) - room, sum(widths) - len(widths))):
         widths[widths.index(max(widths))] -= 1
+    waiting = sorted(range(len(widths)), key=lambda n: natural[n] - widths[n])
+    for place, n in enumerate(waiting):
+        if natural[n] - widths[n] > (room - sum(widths)) // (len(waiting) - place):
+            break
+        widths[n] = natural[n]
     for _ in range(room - sum(widths)):
         lines = [whole / width if width < whole else 0.0 for whole, width in zip(natural, widths, strict=True)]
         widths[lines.index(max(lines))] += 1
