@@ -20,6 +20,7 @@ from oasis.agent.folders import (
 from oasis.agent.gate import Asker, commands_ask, reading_is_free
 from oasis.agent.hooks import Hooks
 from oasis.agent.loop import Agent, Limits
+from oasis.agent.missing import missing
 from oasis.agent.notices import changes_notice, first_notice
 from oasis.agent.permissions import Permissions
 from oasis.agent.prompt import assemble
@@ -148,9 +149,11 @@ def _enter_plant(box: Toolbox, session: Session, *, is_attended: bool) -> list[s
     return [*said, plant.safe_state] if plant.safe_state else said
 
 
-def first_items(project: Path, box: Toolbox, now: datetime, files: Sequence[str] = ()) -> list[Notice]:
+def first_items(
+    project: Path, box: Toolbox, now: datetime, files: Sequence[str] = (), *, is_attended: bool = False
+) -> list[Notice]:
     """What a new session says once, before the first task. `files`: those the project's oasis.toml wants in it."""
-    tags = box.plant.tags_notice if box.plant else ""
+    tags = box.plant.tags_notice(is_attended=is_attended) if box.plant else ""
     told = [Notice(tags)] if tags else []
     return [first_notice(project, now.date(), box.skills.lines_project(), files), *told]
 
@@ -163,9 +166,11 @@ def create_session(project: Path, box: Toolbox, model: Model, now: datetime) -> 
 def resume_session(name: str, project: Path, box: Toolbox, model: Model) -> tuple[Session, list[str]]:
     """The session `name` (an id, or `last` of this project) and what there is to say about it."""
     session, kept = Session.resume(find_session(name, project), model)
-    said = [f"Session {session.id} goes on after {kept.steps} steps.", *kept.warnings]
+    said = [f"Session {session.id} goes on after {kept.steps} step{'s' * (kept.steps != 1)}.", *kept.warnings]
     if box.mcp:
         box.mcp.keep(session.transcript.prefix.tools, {tool.spec.name for tool in box.registry.tools})
+    if lost := missing(session.transcript.prefix, {tool.spec.name for tool in box.tools}):
+        said.append(lost)
     if session.transcript.prefix.digest != box.prefix.digest:
         said.append("Its head is that of the day it began; tools or packs chosen since are not in it.")
     return session, said

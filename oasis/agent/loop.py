@@ -207,7 +207,7 @@ class Agent:
         """The request as it went out and what came. One the context cannot hold is compacted and sent once more."""
         is_compacted = False
         while True:
-            request = await self._session.request()
+            request = await self._request()
             self._emit(StepStarted(self._session.steps + 1, request.tokens, request.new_tokens))
             await self._compactor.warm(request)
             try:
@@ -221,6 +221,13 @@ class Agent:
                 self._session.append(self._received(request.digest))
                 self._book_interrupted(request)
                 raise
+
+    async def _request(self) -> Request:
+        try:
+            return await self._session.request()
+        except ServerFault as fault:
+            self._end_if_gone()
+            raise _Ended("server", detail=str(fault)) from fault
 
     def _book_interrupted(self, request: Request) -> None:
         """What the server had computed of a prompt whose message was interrupted, as far as it told."""

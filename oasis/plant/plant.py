@@ -35,18 +35,22 @@ class Plant:
         self._writer: Writer | None = None
         self._plans: dict[str, Plan] = {}
         self._safe: frozenset[str] = frozenset()
+        self._is_denied = False
         self._note: Callable[[Mark], None] = lambda mark: None
         self.tags: Mapping[str, Tag] = self.site.tags if self.site else {}
         self.tools: tuple[Tool, ...] = plant_tools(self.connections, words, self.tags, self if self.site else None)
 
-    @property
-    def tags_notice(self) -> str:
-        """What the model is told of the site file's tags; empty without one."""
+    def tags_notice(self, *, is_attended: bool) -> str:
+        """What the model is told of the site file's tags; empty without one.
+
+        That some are written without approval is so, and is told, only where nobody can be asked.
+        """
         if not self.site:
             return ""
         tags = list(self.tags.values())
         more = [f"and {len(tags) - MOST_TAGS} more"] if len(tags) > MOST_TAGS else []
-        return "\n".join([f"Tags of the site file {self.site.name}:", *map(_told, tags[:MOST_TAGS]), *more])
+        told = [_told(tag, is_attended=is_attended) for tag in tags[:MOST_TAGS]]
+        return "\n".join([f"Tags of the site file {self.site.name}:", *told, *more])
 
     def begin(self, session: str, note: Callable[[Mark], None], *, is_attended: bool) -> list[str]:
         """Open the audit for a session and say what there is to know; nothing without a site file.
@@ -58,7 +62,7 @@ class Plant:
             return []
         said = safe_state.left_behind(self.audit_path)
         self._writer = Writer(self.site, self.connections.open, Audit(self.audit_path, session))
-        self._note, self.is_attended = note, is_attended
+        self._note, self.is_attended, self._is_denied = note, is_attended, False
         if not is_attended:
             self._safe = safe_state.approvable(self.site, is_attended=False)
         return said
@@ -67,15 +71,25 @@ class Plant:
     def safe_state(self) -> str:
         """What would be written at the end, to be approved at the start; empty where nothing would.
 
-        Where a session began without a person, that is what the site file itself approves.
+        Where a session began without a person, that is what the site file itself approves; where the person denied it,
+        there is nothing.
         """
-        is_decided = self._writer is not None and not self.is_attended
+        is_decided = self._writer is not None and (self._is_denied or not self.is_attended)
         return safe_state.shown(self.site, self._safe if is_decided else None) if self.site else ""
+
+    @property
+    def safe_changes(self) -> str:
+        """The tags of the site file that have a safe value, each with it: `pump → false, set_point → 60 degC`."""
+        return safe_state.changes(self.site) if self.site else ""
 
     def approve_safe(self) -> None:
         """The engineer has seen `safe_state` and agrees."""
         if self.site:
-            self._safe = safe_state.approvable(self.site, is_attended=True)
+            self._safe, self._is_denied = safe_state.approvable(self.site, is_attended=True), False
+
+    def deny_safe(self) -> None:
+        """The engineer has seen `safe_state` and does not agree: nothing is written at the end."""
+        self._safe, self._is_denied = frozenset(), True
 
     async def plan(self, tag: str, value: object) -> Plan:
         """A plan to write; see Writer.plan."""
@@ -127,8 +141,8 @@ class Plant:
         return self._writer
 
 
-def _told(tag: Tag) -> str:
+def _told(tag: Tag, *, is_attended: bool) -> str:
     unit = f", {tag.point.form.unit}" if tag.point.form.unit else ""
-    who = " without approval" if tag.is_unattended else ""
+    who = " without approval" if tag.is_unattended and not is_attended else ""
     limits = f"; to be written{who}: {tag.limits}" if tag.is_writable else ""
     return f"{tag.name}: {tag.point.address} of {tag.url}{unit}{limits}"

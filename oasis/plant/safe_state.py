@@ -37,6 +37,11 @@ def shown(site: Site, among: Collection[str] | None = None) -> str:
     )
 
 
+def changes(site: Site) -> str:
+    """The tags with a safe value, each with it, on one line."""
+    return ", ".join(f"{tag.name} → {_value(tag)}" for tag in _safe(site))
+
+
 def approvable(site: Site, *, is_attended: bool) -> frozenset[str]:
     """The tags that may be set at the end: where nobody can be asked, those that the site file marks unattended."""
     return frozenset(tag.name for tag in _safe(site) if is_attended or tag.is_unattended)

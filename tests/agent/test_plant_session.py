@@ -268,3 +268,38 @@ async def test_the_model_is_told_the_tags_and_their_limits_once(boiler: AtBoiler
     assert "to be written without approval: 20 to 95 degC" in told
     assert "to be written: 0.5 to 10 K" in told
     assert json.dumps(told).isascii()
+
+
+async def test_beside_a_person_no_tag_is_said_to_be_written_without_approval(boiler: AtBoiler):
+    box = toolbox(boiler.project, ["modbus"], boiler.site)
+    told = first_items(boiler.project, box, NOW, is_attended=True)[1].text
+    assert "to be written: 20 to 95 degC" in told
+    assert "without approval" not in told
+
+
+@pytest.mark.parametrize(
+    ("packs", "said"),
+    [
+        ((), "plant_scan, plant_read and plant_write are in its head and not at hand"),
+        (("modbus",), "plant_write is in its head and not at hand"),
+    ],
+)
+async def test_a_resumed_session_names_the_tools_that_it_has_lost(boiler: AtBoiler, packs: tuple[str, ...], said: str):
+    await boiler.turn(call("plant_read", items=["set_point"]))
+    session, told = resume_session(boiler.id, boiler.project, toolbox(boiler.project, packs), ScriptedModel([]))
+    with session:
+        (line,) = (line for line in told if "not at hand" in line)
+    assert line.startswith(said)
+    assert ("add --site FILE." if packs else "add --pack modbus --site FILE.") in line
+
+
+async def test_a_safe_state_that_the_person_denied_is_announced_no_more(boiler: AtBoiler):
+    box = toolbox(boiler.project, ["modbus"], boiler.site)
+    assert box.plant
+    with create_session(boiler.project, box, ScriptedModel([]), NOW) as session:
+        async with at_plant(box, session, boiler.said.append, is_attended=True):
+            assert "set_point → 60 degC" in box.plant.safe_state
+            box.plant.deny_safe()
+            assert box.plant.safe_state == ""
+            box.plant.approve_safe()
+            assert "set_point → 60 degC" in box.plant.safe_state

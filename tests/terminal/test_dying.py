@@ -131,18 +131,18 @@ async def test_an_engine_that_is_killed_is_told_of_and_started_again(
 
 
 @pytest.mark.engine
-async def test_an_engine_that_is_killed_while_it_writes_is_started_again_and_the_turn_goes_on(
+async def test_an_engine_that_is_killed_in_a_turn_is_started_again_and_the_turn_goes_on(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ):
     model = tiny("tiny-dense", tmp_path_factory.getbasetemp().parent / "tiny-models")
     async with terminal(project, "--model", str(model), "--context", "8192", OASIS_KV="false") as session:
         await session.until("token lane", "·")
+        engine = next(p for p in psutil.Process(session.process.pid).children() if p.pid != os.getpid())
+        engine.suspend()
         session.send("hello\r")
-        await session.until("● writing")
-        next(p for p in psutil.Process(session.process.pid).children() if p.pid != os.getpid()).kill()
-        await session.until("the embedded engine has ended", "It is started again.", "goes on after", "● writing")
+        await session.until("\n› hello\n\n›")
+        engine.kill()
+        await session.until("the embedded engine has ended", "It is started again.", "goes on after", "turn 2")
         assert "Again in" not in session.text
-        session.send("\x1b")
-        await session.until("turn 2")
         session.send("/quit\r")
         assert await session.ended() == 0

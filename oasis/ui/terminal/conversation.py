@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from oasis.config import Settings
     from oasis.models.base import Model
     from oasis.models.connect import Connection
+    from oasis.plant.plant import Plant
 
 
 class Conversation:
@@ -198,8 +199,7 @@ class Conversation:
         ended = await self._turned(agent, [*notices, *items])
         if ended == "server" and self.connection is not None and self.connection.is_gone():
             await self.revive()
-            if self.session is not None and self.session.transcript.is_unanswered:
-                await self._turned(await self._ready(), [])
+            await self._turned(await self._ready(), [])
 
     async def _turned(self, agent: "Agent", items: "Sequence[User | Notice]") -> str:
         """Why the turn ended."""
@@ -358,7 +358,7 @@ class Conversation:
             return self._agent
         box, now = self.equipped.box, datetime.now().astimezone()
         session = create_session(self.project, box, self.model, now)
-        opening = first_items(self.project, box, now, self.equipped.settings.files)
+        opening = first_items(self.project, box, now, self.equipped.settings.files, is_attended=True)
         return await self._take(session, opening)
 
     async def _take(self, session: "Session", opening: Sequence[Notice]) -> "Agent":
@@ -373,9 +373,17 @@ class Conversation:
             session.close()
             raise
         self.session, self._opening = session, list(opening)
-        if box.plant and box.plant.safe_state and await self._agree("Shall it be left like this at the end"):
-            box.plant.approve_safe()
+        await self._decide_end(box.plant)
         return self._over(session)
+
+    async def _decide_end(self, plant: "Plant | None") -> None:
+        """Ask whether the tags that the session writes are to be set to their safe values at its end."""
+        if plant is None or not plant.safe_state:
+            return
+        if await self._agree(f"set at the end, where this session wrote them: {plant.safe_changes}"):
+            plant.approve_safe()
+        else:
+            plant.deny_safe()
 
     def _over(self, session: "Session") -> "Agent":
         """The agent over this session."""

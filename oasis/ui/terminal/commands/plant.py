@@ -38,6 +38,9 @@ async def _site(terminal: "Terminal", argument: str) -> None:
     )
     if plant.safe_state:
         terminal.feed.say(words(plant.safe_state))
+    elif plant.safe_changes:
+        denied = f"You did not approve the safe values ({plant.safe_changes}): at the end tags are left as they are."
+        terminal.feed.say(words(denied))
 
 
 def _tags(site: "Site", wanted: str) -> "Table":
