@@ -106,7 +106,7 @@ COMMANDS = {
     "/undo": "No turn of this session has changed files",
     "/prefix": "the head",
     "/context": "Estimated from bytes",
-    "/export out.md": "out.md.",
+    "/export out.md": "Wrote out.md.",
     "/open 1": "line 41",
     "/open 99": "There is no #99",
     "/drop": "Nothing waits",

@@ -93,7 +93,10 @@ async def _new(terminal: "Terminal", argument: str) -> None:
 
 
 async def _export(terminal: "Terminal", argument: str) -> None:
-    terminal.say(f"Wrote {terminal.conversation.export(argument)}.")
+    talk = terminal.conversation
+    written = talk.export(argument)
+    name = written.relative_to(talk.project) if written.is_relative_to(talk.project) else written
+    terminal.say(f"Wrote {name}.")
 
 
 def _names(terminal: "Terminal") -> Sequence[str]:
