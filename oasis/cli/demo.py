@@ -19,7 +19,7 @@ def demo(
     keep: Annotated[Path | None, typer.Option("--keep", metavar="DIR", help="Work in this folder and keep it.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Read a simulated boiler, write devices.md, and say what each step cost.
+    """Work out a simulated plant, write one set point, turn a drive, write devices.md, and say what each step cost.
 
     Without --server or --model the embedded engine runs SmolLM2-135M, which is fetched once. It is too small
     to decide well, so its decisions are replayed from a recorded job: the engine decodes each of them, and

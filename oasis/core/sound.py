@@ -6,6 +6,8 @@ def sound(text: str) -> str:
 
     Servers send half an emoji a piece, file systems give bytes that are no UTF-8 as lone surrogates.
     """
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

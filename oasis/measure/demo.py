@@ -59,15 +59,18 @@ class Demo:
 
     async def run(self, show: Callable[[Event], None], say: Callable[[str], None]) -> list[Told]:
         """Run the jobs of all devices that the lab can simulate here; the steps' costs. Raises ConfigError for none."""
+        costs: list[Told] = []
         async with AsyncExitStack() as stack:
-            box, job = await stack.enter_async_context(self.plant(say))
+            box, jobs = await stack.enter_async_context(self.plant(say))
             connection = await connect(self.settings, say=say)
             stack.push_async_callback(connection.close)
-            model = connection.model if self.is_live else _replayed(connection.model, job)
-            return await self.turns(model, box, job, show, say)
+            for job in jobs:
+                model = connection.model if self.is_live else _replayed(connection.model, job)
+                costs += await self.session(model, box, job, show, say)
+        return [replace(cost, step=number) for number, cost in enumerate(costs, 1)]
 
     @asynccontextmanager
-    async def plant(self, say: Callable[[str], None]) -> AsyncGenerator[tuple[Toolbox, Job], None]:
+    async def plant(self, say: Callable[[str], None]) -> AsyncGenerator[tuple[Toolbox, list[Job]], None]:
         """The project with its site file, the simulated plant running, and the jobs that there are for it."""
         copy_project(self.project)
         async with running(find_packs(), {"speed": SPEED}) as lab:
@@ -79,12 +82,12 @@ class Demo:
             site = self.project / "plant.toml"
             site.write_text(_site(urls), encoding="utf-8")
             chosen = sorted({device.pack for device in lab.devices if device.station.url in urls.values()})
-            yield toolbox(self.project, chosen, site), _job(urls)
+            yield toolbox(self.project, chosen, site), [_job(name, urls) for name in urls]
 
-    async def turns(
+    async def session(
         self, model: Model, box: Toolbox, job: Job, show: Callable[[Event], None], say: Callable[[str], None]
     ) -> list[Told]:
-        """Every turn of the job in one session."""
+        """One job in a session of its own, which begins behind the same head."""
         costs: list[Told] = []
         now = datetime.now().astimezone()
 
@@ -132,14 +135,10 @@ def _site(urls: Mapping[str, str]) -> str:
     return _SITE + "\n".join(_put(piece, urls) for piece in pieces)
 
 
-def _job(urls: Mapping[str, str]) -> Job:
-    """The jobs of these devices one after another, with their addresses in texts and arguments."""
-    steps: list[Step] = []
-    for name in urls:
-        turns = steps[-1].turn if steps else 0
-        for step in load(shipped(f"fixtures/jobs/{name}.jsonl")).steps:
-            steps.append(_at(replace(step, number=len(steps) + 1, turn=turns + step.turn), urls))
-    return Job(tuple(steps))
+def _job(name: str, urls: Mapping[str, str]) -> Job:
+    """The job of a device, with the devices' addresses in texts and arguments."""
+    job = load(shipped(f"fixtures/jobs/{name}.jsonl"))
+    return replace(job, steps=tuple(_at(step, urls) for step in job.steps))
 
 
 def copy_project(project: Path) -> None:

@@ -18,9 +18,10 @@ from oasis.plant.audit import verify
 async def played(project: Path) -> tuple[list[CallFinished], list[str]]:
     """Every call of the recorded jobs with its output, and what was said."""
     demo, events, said = Demo(Settings(), project, is_live=False), list[Event](), list[str]()
-    async with demo.plant(said.append) as (box, job):
-        model = ScriptedModel([step.written for step in job.steps])
-        await demo.turns(model, box, job, events.append, said.append)
+    async with demo.plant(said.append) as (box, jobs):
+        for job in jobs:
+            model = ScriptedModel([step.written for step in job.steps])
+            await demo.session(model, box, job, events.append, said.append)
         audit = box.plant.audit_path
     assert verify(audit, audited(audit)) == []
     return [event for event in events if isinstance(event, CallFinished)], said
@@ -34,7 +35,7 @@ async def test_every_recorded_call_succeeds_and_proves_what_devices_md_says(tmp_
     assert "set_point: 82 → 75 degC. It reads 75 degC" in outputs
     assert "flame (discrete 0): false" in outputs
     assert "written 75.0, read back 75.0" in written
-    for value in ('"Oasis BK-200"', '"Boiler house 1"', "12.3"):
+    for value in ("BK-200", "12.3"):
         assert value in written
         assert value in outputs
     if "EtherCAT segment" in "\n".join(line for line in said if "answers at" in line):
