@@ -11,7 +11,10 @@ _SHOWN = 3
 
 
 def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
-    """For registers by address: the ranked guesses of each that begins a value. Small plain numbers need none."""
+    """For registers by address: the ranked guesses of each that begins a value; what is within it is said once.
+
+    Small plain numbers need none, and of a zero, which may be anything, only the likeliest is given.
+    """
     hints: dict[int, tuple[str, ...]] = {}
     before = ("", "")
     for first, run in _runs(words):
@@ -19,11 +22,18 @@ def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
         before = (cut[-1].kind, cut[-1].order)
         for guess in cut:
             others = [g for g in candidates(run, guess.at) if (g.kind, g.order) != (guess.kind, guess.order)]
-            if line := _line(guess, others):
+            if line := _line(guess, others if run[guess.at] else ()):
                 hints[first + guess.at] = (line,)
-            inside = f"within the {guess.kind} that begins at {first + guess.at}"
-            hints |= {first + at: (inside,) for at in range(guess.at + 1, guess.at + guess.registers)}
+            if guess.registers > 1:
+                hints[first + guess.at + 1] = (_inside(guess, first + guess.at),)
     return hints
+
+
+def _inside(guess: Guess, begins: int) -> str:
+    """What the second register of a value says for itself and those after it."""
+    last = begins + guess.registers - 1
+    also = f"; so are {begins + 2}-{last}" if guess.registers > 3 else f"; so is {last}" if guess.registers > 2 else ""
+    return f"within the {guess.kind} that begins at {begins}{also}"
 
 
 def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oasis_modbus.bench import score
 from oasis_modbus.guess import segments
+from oasis_modbus.hints import run_hints
 from oasis_modbus.known_maps import known_maps
 
 from tests.packs.modbus.servers import pymodbus_device, read
@@ -61,6 +62,27 @@ async def test_a_float_among_numbers_is_told_with_its_reason():
     assert readings[2].more[0].startswith("may be float32 ABCD 12.3 (a float of usual size with few digits)")
     assert readings[3].more == ("within the float32 that begins at 2",)
     assert readings[0].more == ()
+
+
+def test_what_lies_within_a_text_is_said_once_for_all_of_it():
+    text = list(struct.unpack(">8H", b"Oasis PS-2".ljust(16, b"\0")))
+    hints = run_hints(dict(enumerate([*text, 5], 50)))
+    assert hints[50][0].startswith('may be string "Oasis PS-2"')
+    assert [line for line in hints.values() if "within" in line[0]] == [
+        ("within the string that begins at 50; so are 52-57",)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "guessed"),
+    [
+        ([0, 0], "may be uint32 ABCD 0 (like its neighbour)"),
+        (swapped(words("f", 14.0)), "may be float32 CDAB 14 (a float of usual size with few digits)"),
+        (words("I", 39_771), "may be uint32 ABCD 39771 (like its neighbour)"),
+    ],
+)
+def test_a_zero_gets_one_guess_at_most(run: list[int], guessed: str):
+    assert run_hints(dict(enumerate(run)))[0] == (guessed,)
 
 
 async def test_a_register_that_is_marked_as_not_fitted_is_told():
