@@ -188,15 +188,17 @@ def agent(
     sampling: Sampling | None = None,
     compact_at: CompactAt | None = None,
     hooks: Hooks | None = None,
+    undo: Undo | None = None,
 ) -> Agent:
     """The loop over this session: what is denied first, then what the plant needs, then what the user allows.
 
-    What its tools change in files is kept, so that a session that goes on from it can undo the turn.
+    What its tools change in files is kept in `undo`; without one, so that a session that goes on from it can undo the
+    turn.
     """
     mine = permissions or Permissions()
     rules = (mine.denies, reading_is_free, *box.rules, mine.allows)
-    undo = Undo(box.workspace, undo_folder() / session.id)
-    calls = CallRunner(Registry(undo.watched(box.tools)), rules, ask, emit, hooks)
+    kept = undo or Undo(box.workspace, undo_folder() / session.id)
+    calls = CallRunner(Registry(kept.watched(box.tools)), rules, ask, emit, hooks)
     loop = Agent(
         model,
         session,
@@ -212,7 +214,7 @@ def agent(
         if box.mcp is None:
             return None
         box.mcp.take_up()
-        calls.registry = Registry(undo.watched(box.tools))
+        calls.registry = Registry(kept.watched(box.tools))
         return box.prefix
 
     loop.next_head = next_head
