@@ -67,8 +67,10 @@ class Reading:
 
     def __post_init__(self) -> None:
         for name in ("status", "raw", "where", "at"):
-            object.__setattr__(self, name, sound(getattr(self, name)))
-        object.__setattr__(self, "more", tuple(sound(line) for line in self.more))
+            if not (text := getattr(self, name)).isascii():
+                object.__setattr__(self, name, sound(text))
+        if self.more:
+            object.__setattr__(self, "more", tuple(sound(line) for line in self.more))
 
     @property
     def is_good(self) -> bool:
