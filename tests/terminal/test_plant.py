@@ -33,10 +33,14 @@ async def test_values_are_a_table_and_each_write_is_approved_on_its_own(
             serving(*script) as server,
             terminal(project, "--server", server.url, *flags, columns=120, rows=40) as session,
         ):
-            await session.until("WRITING POSSIBLE: Boiler house · m · chat lane")
-            session.send("raise it to 74 degrees\r")
-            await session.until("no substitute for a hardware emergency stop", "> n  no")
+            await session.until(
+                "WRITING POSSIBLE: Boiler house · ask · m · chat lane",
+                "no substitute for a hardware emergency stop",
+                "WRITE TO A DEVICE: at the end",
+                "> n  no",
+            )
             session.send("y")
+            session.send("raise it to 74 degrees\r")
             await session.until("WRITE TO A DEVICE: write set_point", "> n  no", "FC06 wire 0")
             assert steady(session.end) == snapshot(name="a device write is asked about")
             session.send("\r")

@@ -65,12 +65,12 @@ async def test_a_session_begins_as_the_settings_say(project: Path, private_user_
             assert session.is_sane
         settings.write_text('mode = "accept_edits"\nkeys = "vi"\n')
         async with terminal(project, "--server", server.url) as session:
-            await session.until("m · chat lane · accept edits")
+            await session.until("accept edits · m · chat lane")
             session.send("hxllo\x1b")
             session.send("0lre$a\r")
             await session.until("› hello", "turn 1")
             session.send("\x1b[Z")
-            await session.until("m · chat lane · read only")
+            await session.until("read only · m · chat lane")
             session.send("\x03")
             await session.until("Ctrl-C again")
             session.send("\x03")

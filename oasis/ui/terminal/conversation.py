@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from oasis.config import Settings
     from oasis.models.base import Model
     from oasis.models.connect import Connection
-    from oasis.plant.plant import Plant
 
 
 class Conversation:
@@ -48,6 +47,7 @@ class Conversation:
         self._warming: asyncio.Task[None] | None = None
         self._opening: list[Notice] = []
         self._mode_told: object = None
+        self._leaves_safe: bool | None = None
         self._packs: tuple[str, ...] | None = None
         self._servers, self._at_plant = AsyncExitStack(), AsyncExitStack()
 
@@ -169,7 +169,7 @@ class Conversation:
         from oasis.agent.assembly import toolbox  # noqa: PLC0415
 
         await self.end_session()
-        equipment = self.equipped
+        equipment, self._leaves_safe = self.equipped, None
         if self._packs is not None:
             box = replace(toolbox(self.project, self._packs, self.start.site), mcp=equipment.box.mcp)
             settings = equipment.settings.model_copy(update={"packs": list(self._packs)})
@@ -368,22 +368,31 @@ class Conversation:
         await self.end_session()
         box = self.equipped.box
         try:
-            await self._at_plant.enter_async_context(at_plant(box, session, self.say, is_attended=True))
+            await self._at_plant.enter_async_context(at_plant(box, session, self._say_of_plant, is_attended=True))
         except OasisError:
             session.close()
             raise
         self.session, self._opening = session, list(opening)
-        await self._decide_end(box.plant)
+        await self.decide_end()
+        if box.plant and self._leaves_safe is not None:
+            (box.plant.approve_safe if self._leaves_safe else box.plant.deny_safe)()
         return self._over(session)
 
-    async def _decide_end(self, plant: "Plant | None") -> None:
-        """Ask whether the tags that the session writes are to be set to their safe values at its end."""
-        if plant is None or not plant.safe_state:
+    async def decide_end(self) -> None:
+        """Ask, once, whether the tags that the session writes are to be set to their safe values at its end."""
+        plant = self.equipped.box.plant
+        if plant is None or self._leaves_safe is not None or not plant.safe_state:
             return
-        if await self._agree(f"set at the end, where this session wrote them: {plant.safe_changes}"):
-            plant.approve_safe()
-        else:
-            plant.deny_safe()
+        if self.session is None:
+            self.say(plant.safe_state)
+        title = f"at the end {plant.safe_changes}, where this session wrote to it"
+        self._leaves_safe = await self._agree(title)
+
+    def _say_of_plant(self, text: str) -> None:
+        """What was said before it was asked about is not said again."""
+        plant = self.equipped.box.plant
+        if self._leaves_safe is None or plant is None or text != plant.safe_state:
+            self.say(text)
 
     def _over(self, session: "Session") -> "Agent":
         """The agent over this session."""

@@ -33,6 +33,8 @@ async def open_up(terminal: "Terminal") -> OasisError | None:
 
         await resume(terminal, terminal.start.resume)
     talk.warm()
+    if talk.connection is not None:
+        await talk.decide_end()
     return None
 
 

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 SHOWN_LINES = 200
 TIMEOUT_S = 3_600
 _CALL_ID = "!"
+RAN = "The engineer ran this in the project's folder:"
 
 
 async def drop(terminal: "Terminal") -> None:
     """Leave out what was to go along with the next message."""
-    count = len(terminal.live.attached)
-    if count:
-        del terminal.conversation.attached[-count:]
+    waiting = terminal.conversation.attached
+    kept = [notice for notice in waiting if not notice.text.startswith(RAN)]
+    count, waiting[:] = len(waiting) - len(kept), kept
     terminal.live.attached.clear()
     terminal.say(f"{count} output{'s' * (count != 1)} left out." if count else "Nothing waits to go along.")
 
@@ -65,7 +66,7 @@ async def run_shell(terminal: "Terminal", command: str) -> None:
     if stop.is_set():
         terminal.feed.note("The command was ended; its output so far is kept.", "yellow")
     if not is_private:
-        text = f"The engineer ran this in the project's folder:\n$ {command}\n{outcome.text}"
+        text = f"{RAN}\n$ {command}\n{outcome.text}"
         terminal.conversation.attached.append(Notice(text))
         said = f"output of {one_line(command, 30)} goes along; /drop leaves it out"
         terminal.live.attached.append(said)

@@ -52,7 +52,9 @@ def fragments(status: Status, width: int, signs: Glyphs) -> Fragments:
     """The line as styled pieces, at most `width` columns; what matters most comes first."""
     pieces: Fragments = []
     if status.can_write:
-        pieces.append(("class:danger", f"WRITING POSSIBLE: {status.site}"))
+        room = width - len(status.mode) - 3
+        pieces.append(("class:danger", one_line(f"WRITING POSSIBLE: {status.site}", room)))
+    pieces.append(("class:warn" if status.mode == "accept edits" else "class:status", status.mode))
     pieces.append(("class:status", status.model or ("connecting" if status.is_connecting else "no model")))
     if status.lane:
         pieces.append(("class:status", f"{status.lane} lane"))
@@ -62,7 +64,6 @@ def fragments(status: Status, width: int, signs: Glyphs) -> Fragments:
     if status.amplification is not None:
         style = "class:warn" if status.amplification > 1.2 else "class:status"
         pieces.append((style, f"amplification {status.amplification:.2f}"))
-    pieces.append(("class:warn" if status.mode == "accept edits" else "class:status", status.mode))
     if status.packs:
         pieces.append(("class:status", ", ".join(status.packs)))
     if status.site and not status.can_write:

@@ -25,19 +25,20 @@ def drawn(brush: Brush, filling: "Filling") -> list[Text]:
     signs, width = brush.signs, brush.width
     whole = filling.limit or filling.used or 1
     bar, legend = Text(), list[Text]()
-    left = BAR_CELLS
+    free = f", {filling.free:,} free" if filling.free is not None else ""
+    limit = f" of {filling.limit:,}" if filling.limit else ""
+    figures = f"  {filling.used:,}{limit} tokens{free}"
+    left = room = max(8, min(BAR_CELLS, width - len(figures)))
     for number, part in enumerate(filling.parts):
         colour = _COLOURS[number % len(_COLOURS)]
-        cells = min(left, max(1, round(BAR_CELLS * part.tokens / whole)))
+        cells = min(left, max(1, round(room * part.tokens / whole)))
         left -= cells
         bar.append(signs.full * cells, colour)
         detail = ", ".join(f"{name} {tokens:,}" for name, tokens in part.detail[:6])
         line = f"{part.name:<22}{part.tokens:>9,}  {100 * part.tokens / whole:5.1f} %  {detail}"
         legend.append(Text.assemble((f"{signs.full} ", colour), fitted(line, width - 2)))
     bar.append(signs.empty * left, "dim")
-    free = f", {filling.free:,} free" if filling.free is not None else ""
-    limit = f" of {filling.limit:,}" if filling.limit else ""
-    bar.append(f"  {filling.used:,}{limit} tokens{free}")
+    bar.append(figures)
     return [bar, *legend, Text(filling.said, "dim")]
 
 
