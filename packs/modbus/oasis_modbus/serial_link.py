@@ -121,7 +121,7 @@ class SerialLink(Link):
                     exclusive=True,
                 )
             except (ValueError, *_termios_faults()) as fault:
-                raise faults.unsettable(self.endpoint, str(fault)[:120]) from fault
+                raise faults.unsettable(self.endpoint, str(fault.args[-1] if fault.args else fault)[:120]) from fault
             except OSError as fault:
                 raise faults.unreachable(self.endpoint, str(fault)[:120]) from fault
         return self._port

@@ -26,7 +26,10 @@ async def test_a_port_that_does_not_keep_a_parity_is_said_to_and_what_to_try():
     """A pseudo terminal drops the parity bit, and is found without it when it is opened again."""
     with line(answered) as (url, _):
         assert [r.value for r in await read(f"{url}&parity=E&unit=3", "holding 0")] == [100]
-        with pytest.raises(faults.Unreachable, match=r"does not take baud=115200&parity=E.* try parity=N"):
+        with pytest.raises(
+            faults.Unreachable,
+            match=r"does not take baud=115200&parity=E&stop=1&bits=8 \(Invalid argument\).* try parity=N",
+        ):
             await read(f"{url}&parity=E&unit=3", "holding 0")
         assert [r.value for r in await read(f"{url}&parity=N&unit=3", "holding 0")] == [100]
 
