@@ -250,7 +250,7 @@ def test_the_lab_leaves_a_site_file_that_is_there_as_it_is(tmp_path: Path):
     site = tmp_path / "plant.toml"
     site.write_text("mine")
     result = CliRunner().invoke(app, ["lab", "--site", str(site)])
-    assert "exists and is left as it is" in str(result.exception)
+    assert "no lab wrote it, and it is left as it is" in str(result.exception)
     assert site.read_text() == "mine"
 
 
