@@ -10,9 +10,16 @@ import typer
 
 
 def chat(
-    project: Path, flags: dict[str, Any], *, lane: str, resume: str | None, compact_at: str, site: Path | None
+    project: Path,
+    flags: dict[str, Any],
+    *,
+    lane: str,
+    resume: str | None,
+    compact_at: str,
+    site: Path | None,
+    task: str = "",
 ) -> int:
-    """Hold an interactive session; the exit code."""
+    """Hold an interactive session, which begins with `task` where there is one; the exit code."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter('an interactive session needs a terminal; `oasis run "task"` works without one')
     if os.environ.get("TERM") == "dumb":
@@ -22,7 +29,7 @@ def chat(
     from oasis.ui.terminal.terminal import Terminal
 
     given = {name: value for name, value in flags.items() if value is not None and value not in ("", [])}
-    start = Start(project.resolve(), given, lane, resume, compact_at, site.resolve() if site else None)
+    start = Start(project.resolve(), given, lane, resume, compact_at, site.resolve() if site else None, task)
     return asyncio.run(Terminal(start).run())
 
 

@@ -1,5 +1,6 @@
 """The command `oasis`: each subcommand is one small file, imported when it is used."""
 
+import difflib
 import errno
 import os
 import signal
@@ -37,14 +38,14 @@ _HIDDEN = ("screens",)
 
 
 class _Lazy(TyperGroup):
-    """Finds a command in `oasis/cli/NAME.py`: its `app`, or the function NAME."""
+    """Finds a command in `oasis/cli/NAME.py`: its `app`, or the function NAME. Several words are a task."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in (*COMMANDS, *_HIDDEN):
-            return None
+            return _beginning_with(cmd_name) if " " in cmd_name.strip() else None
         module = import_module(f"oasis.cli.{cmd_name}")
         app: typer.Typer | None = getattr(module, "app", None)
         if app is None:
@@ -53,6 +54,16 @@ class _Lazy(TyperGroup):
         command = typer.main.get_command(app)
         command.name = cmd_name
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(
+                f"No such command {args[0]!r}.{hint} A task is several words in quotes: "
+                'oasis "TASK" begins a session with it, oasis run "TASK" works on it alone.'
+            )
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
@@ -90,13 +101,32 @@ def oasis(
     """A terminal agent for people who program and commission machines, run against models in their own cabinet.
 
     Without a command: an interactive session in this terminal (docs/terminal.md). The options are for that session.
+    oasis "a task in quotes" begins it with that.
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    flags = {"server": server, "model": model, "packs": pack, "context": context}
+    options = {"lane": lane, "resume": resume, "compact_at": compact_at, "site": site}
+    ctx.obj = (project, flags, options)
+    if ctx.invoked_subcommand is None:
+        _begin(ctx, "")
+
+
+def _begin(ctx: typer.Context, task: str) -> None:
+    """Begin an interactive session, with this task where there is one."""
     from oasis.cli.chat import chat
 
-    flags = {"server": server, "model": model, "packs": pack, "context": context}
-    raise typer.Exit(chat(project, flags, lane=lane, resume=resume, compact_at=compact_at, site=site))
+    project, flags, options = ctx.obj
+    raise typer.Exit(chat(project, flags, **options, task=task))
+
+
+def _beginning_with(task: str) -> Any:
+    """The command whose name is a task."""
+    begun = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @begun.command("task")
+    def begin(ctx: typer.Context) -> None:
+        _begin(ctx, task)
+
+    return typer.main.get_command(begun)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ MAX_LINE_CHARS = 300
 
 def unified(name: str, before: str, after: str, context: int = 3) -> str:
     """A unified diff of two texts with LF, bounded; only the part between what they share is compared."""
-    old, new = before.split("\n"), after.split("\n")
+    old, new = (_lines(text, other) for text, other in ((before, after), (after, before)))
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
     start = max(0, head - context)
@@ -20,6 +20,13 @@ def unified(name: str, before: str, after: str, context: int = 3) -> str:
     left_out = len(rows) - MAX_DIFF_LINES
     rows = [clip_line(visible(row), MAX_LINE_CHARS) for row in rows[:MAX_DIFF_LINES]]
     return "\n".join([*rows, f"… {left_out} more lines"] if left_out > 0 else rows)
+
+
+def _lines(text: str, other: str) -> list[str]:
+    """The text's lines. Beside an empty text the end of the last line is no line of its own."""
+    if not text:
+        return []
+    return (text if other else text.removesuffix("\n")).split("\n")
 
 
 def _shared(a: list[str], b: list[str]) -> int:

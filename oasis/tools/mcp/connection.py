@@ -223,6 +223,8 @@ class Connection:
                     await session.discover()
                 self.listed = await _list(session)
         except Exception as error:
+            if isinstance(error, TimeoutError):
+                self._why.insert(0, f"it did not start within {self.server.start_s:g} s")
             if not ready.done():
                 ready.set_exception(ToolFault(self._no_start(error)))
             raise

@@ -1,6 +1,7 @@
 """What stands behind the screen: the connection, the session and its agent, one turn after another."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
@@ -274,12 +275,13 @@ class Conversation:
     def export(self, name: str) -> Path:
         """Write the session as a document. Raises SessionFault."""
         from oasis.agent.export import as_json, as_markdown, save  # noqa: PLC0415
+        from oasis.agent.masking import known_secrets  # noqa: PLC0415
 
         if self.session is None:
             raise SessionFault("There is nothing to export yet: the session begins with your first message.")
         target = self.project / (name or f"{self.session.id}.md")
         key = self.equipped.settings.api_key
-        secrets = [key] if key else []
+        secrets = [*known_secrets(os.environ), *([key] if key else [])]
         made = as_json if target.suffix == ".json" else as_markdown
         save(target, made(self.session.path, secrets))
         return target

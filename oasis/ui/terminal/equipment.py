@@ -26,7 +26,8 @@ _HEAVY = ("oasis.agent.assembly", "oasis.models.connect", "oasis.agent.sessions"
 
 @dataclass(frozen=True)
 class Start:
-    """What was asked for on the command line. `flags` are settings; `resume`: a session's id, or `last`."""
+    """What was asked for on the command line. `flags` are settings; `resume`: a session's id, or `last`; `task`: the
+    first message."""
 
     project: Path
     flags: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -34,6 +35,7 @@ class Start:
     resume: str | None = None
     compact_at: str = ""
     site: Path | None = None
+    task: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,9 @@ class Terminal:
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             if hasattr(signal, name) and sys.platform != "win32":
                 loop.add_signal_handler(getattr(signal, name), self._leave, INTERRUPTED)
+        if self.start.task:
+            self.conversation.queued.append(self.start.task)
+            self.wake()
         self.keep(self._open())
         self.keep(self._work())
         self.keep(self._tick())

@@ -32,6 +32,8 @@ _ALL = (
     *opened.COMMANDS,
 )
 COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL}
+ALIASES: Mapping[str, str] = {"exit": "quit", "clear": "new", "cost": "status"}
+"""Other names, as they are elsewhere."""
 
 
 def arguments_of(terminal: "Terminal", name: str) -> Sequence[str]:
@@ -43,6 +45,7 @@ def arguments_of(terminal: "Terminal", name: str) -> Sequence[str]:
 async def run_command(terminal: "Terminal", text: str) -> None:
     """Run `/name argument`, or the one command that begins so; what is misspelt is told with the nearest name."""
     name, _, argument = text[1:].partition(" ")
+    name, argument = ALIASES.get(name, name), argument.strip()
     begun = [command for known, command in COMMANDS.items() if name and known.startswith(name)]
     command = COMMANDS.get(name) or (begun[0] if len(begun) == 1 else None)
     if command is None:
@@ -50,11 +53,11 @@ async def run_command(terminal: "Terminal", text: str) -> None:
         hint = f"Did you mean /{near[0]}?" if near else "/help lists the commands."
         terminal.say(f"There is no command /{name}. {hint}")
         return
-    if not command.is_for_idle:
-        await command.run(terminal, argument.strip())
+    if not command.is_for_idle or (command.bare_shows and not argument):
+        await command.run(terminal, argument)
     elif terminal.conversation.is_working:
         terminal.say(f"/{name} has to wait until the turn ends; Esc interrupts it.")
     else:
         async with terminal.turns:
-            await command.run(terminal, argument.strip())
+            await command.run(terminal, argument)
     terminal.redraw()

@@ -40,6 +40,11 @@ def rows(pairs: list[tuple[str, str]] | tuple[tuple[str, str], ...], style: str 
     return table
 
 
+def counted(number: int, what: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 async def _help(terminal: "Terminal", argument: str) -> None:
     from oasis.ui.terminal.commands import COMMANDS  # noqa: PLC0415
 
@@ -61,7 +66,8 @@ async def _status(terminal: "Terminal", argument: str) -> None:
     ]
     if session is not None:
         usage = session.usage
-        told.append(("so far", f"{session.turns} turns, {session.steps} steps, epoch {session.transcript.epoch}"))
+        so_far = f"{counted(session.turns, 'turn')}, {counted(session.steps, 'step')}, epoch {session.transcript.epoch}"
+        told.append(("so far", so_far))
         if usage.is_cache_known:
             cost = f"{usage.prompt_tokens:,} presented, {usage.computed_tokens:,} computed, {session.new_tokens:,} new"
             told.append(("prompt tokens", cost))
@@ -81,6 +87,6 @@ async def _quit(terminal: "Terminal", argument: str) -> None:
 
 COMMANDS = (
     Command("help", "", "commands and keys", _help),
-    Command("status", "", "model, session, figures, permissions, plant", _status),
-    Command("quit", "", "end the session; it can be resumed", _quit),
+    Command("status", "", "model, session, figures, permissions, plant (/cost too)", _status),
+    Command("quit", "", "end the session; it can be resumed (/exit too)", _quit),
 )

@@ -15,7 +15,11 @@ def nothing(terminal: "Terminal") -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command. `is_for_idle`: no turn is at work while it runs. `run` may raise OasisError."""
+    """A command. `run` may raise OasisError.
+
+    is_for_idle  no turn is at work while it runs
+    bare_shows   without an argument it only shows something, and need not wait
+    """
 
     name: str
     arguments: str
@@ -23,6 +27,7 @@ class Command:
     run: "Callable[[Terminal, str], Awaitable[None]]"
     complete: "Callable[[Terminal], Sequence[str]]" = nothing
     is_for_idle: bool = False
+    bare_shows: bool = False
 
     @property
     def usage(self) -> str:

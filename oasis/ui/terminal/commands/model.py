@@ -16,6 +16,10 @@ async def _model(terminal: "Terminal", argument: str) -> None:
         terminal.say(f"{model.name}, {model.lane} lane." if model else "There is no model.")
         terminal.say("/model URL, /model FILE.gguf or /model NAME goes on with another one; Tab lists those at hand.")
         return
+    if not argument.startswith(("http://", "https://")):
+        from oasis.engine.weights import find_model  # noqa: PLC0415
+
+        find_model(argument)
     price = talk.price_of_change()
     if price and not await terminal.desk.confirm(f"{price} Change the model"):
         terminal.say("The model stays.")
@@ -32,6 +36,12 @@ def _names(terminal: "Terminal") -> Sequence[str]:
 
 COMMANDS = (
     Command(
-        "model", "[URL|FILE|NAME]", "the model; with a name, change it (its price is told first)", _model, _names, True
+        "model",
+        "[URL|FILE|NAME]",
+        "the model; with a name, change it (its price is told first)",
+        _model,
+        _names,
+        is_for_idle=True,
+        bare_shows=True,
     ),
 )

@@ -127,7 +127,13 @@ def _writable(terminal: "Terminal") -> Sequence[str]:
 
 COMMANDS = (
     Command(
-        "plan", "[TAG VALUE]", "writes to the plant so far; plan one of your own", _plan, _writable, is_for_idle=True
+        "plan",
+        "[TAG VALUE]",
+        "writes to the plant so far; plan one of your own",
+        _plan,
+        _writable,
+        is_for_idle=True,
+        bare_shows=True,
     ),
     Command("site", "[TAG]", "the site file: tags, limits, whether writing is possible", _site, _names),
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from oasis.core.items import Assistant, ToolOutput, User
 from oasis.errors import OasisError, SessionFault
+from oasis.ui.terminal.commands.about import counted
 from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.paint import one_line
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from oasis.ui.terminal.terminal import Terminal
 
 SHOWN_TURNS = 2
+OFFERED = 9
 
 
 async def resume(terminal: "Terminal", name: str) -> None:
@@ -33,8 +35,9 @@ def show_turns(terminal: "Terminal", session: "Session") -> None:
     items = session.transcript.items
     starts = [n for n, item in enumerate(items) if isinstance(item, User)]
     first = starts[-SHOWN_TURNS] if len(starts) >= SHOWN_TURNS else 0
-    if len(starts) > SHOWN_TURNS:
-        terminal.say(f"{len(starts) - SHOWN_TURNS} earlier messages of yours are not shown; /export writes them all.")
+    if (earlier := len(starts) - SHOWN_TURNS) > 0:
+        verb = "is" if earlier == 1 else "are"
+        terminal.say(f"{counted(earlier, 'earlier message')} of yours {verb} not shown; /export writes them all.")
     for item in items[first:]:
         match item:
             case User():
@@ -54,24 +57,32 @@ async def _resume(terminal: "Terminal", argument: str) -> None:
         await resume(terminal, argument)
         return
     listed = _listed(terminal)
-    terminal.say("\n".join(listed) if listed else "There is no other session of this project.")
-    if listed:
-        terminal.say("/resume ID goes on with one of them; /resume last with the newest.")
+    if not listed:
+        terminal.say("There is no other session of this project.")
+        return
+    picked = await terminal.desk.pick("Which session goes on? (Esc: none)", [text for _, text in listed])
+    if picked is None:
+        terminal.say("/resume ID goes on with an older one; Tab completes it.")
+    else:
+        await resume(terminal, listed[picked][0])
 
 
-def _listed(terminal: "Terminal") -> list[str]:
+def _listed(terminal: "Terminal") -> list[tuple[str, str]]:
+    """The newest other sessions of the project: id, and what there is to know it by."""
     from oasis.agent.kept import load  # noqa: PLC0415
     from oasis.agent.sessions import first_task  # noqa: PLC0415
 
-    lines: list[str] = []
-    for path in _files(terminal)[:15]:
+    found: list[tuple[str, str]] = []
+    for path in _files(terminal):
+        if len(found) == OFFERED:
+            break
         try:
             kept = load(path, to_show=True)
         except SessionFault:
             continue
-        task = one_line(first_task(kept), terminal.brush.width - 40)
-        lines.append(f"{path.stem}  {kept.turns:3d} turns  {task}")
-    return lines
+        task = one_line(first_task(kept), terminal.brush.width)
+        found.append((path.stem, f"{path.stem}  {counted(kept.turns, 'turn')}  {task}"))
+    return found
 
 
 def _files(terminal: "Terminal") -> list[Path]:
@@ -106,6 +117,12 @@ def _names(terminal: "Terminal") -> Sequence[str]:
 
 COMMANDS = (
     Command("resume", "[ID|last]", "go on with another session of this project", _resume, _ids, is_for_idle=True),
-    Command("new", "", "begin a new session", _new, is_for_idle=True),
-    Command("export", "[FILE]", "write this session to a file inside the project", _export, _names),
+    Command("new", "", "begin a new session (/clear too)", _new, is_for_idle=True),
+    Command(
+        "export",
+        "[FILE]",
+        "write this session as Markdown, or JSON where the name ends in .json, without secrets",
+        _export,
+        _names,
+    ),
 )

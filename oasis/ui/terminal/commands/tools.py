@@ -8,6 +8,7 @@ from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.paint import one_line
 
 if TYPE_CHECKING:
+    from oasis.tools.mcp.toolset import Standing
     from oasis.ui.terminal.terminal import Terminal
 
 
@@ -68,15 +69,15 @@ async def _mcp(terminal: "Terminal", argument: str) -> None:
     if mcp is None:
         terminal.say("No MCP server is set. A table [mcp.NAME] in your oasis.toml names one (docs/mcp.md).")
         return
-    told = [
-        (
-            one.name,
-            f"{'runs' if one.is_running else one.fault or 'is down'}; {one.place}; tools: {', '.join(one.tools)}",
-        )
-        for one in mcp.standing()
-    ]
+    told = [(one.name, _standing(one)) for one in mcp.standing()]
     tools = [(tool.spec.name, one_line(tool.spec.description, 100)) for tool in mcp.tools]
     terminal.feed.say(rows(told), rows(tools))
+
+
+def _standing(one: "Standing") -> str:
+    """Whether a server runs, why not, where it is, its tools."""
+    state = "runs" if one.is_running else f"does not run{f': {one.fault}' if one.fault else ''}"
+    return "; ".join([state, one.place, *([f"tools: {', '.join(one.tools)}"] if one.tools else [])])
 
 
 COMMANDS = (
