@@ -57,7 +57,8 @@ async def test_a_server_that_hangs_or_floods_at_its_start_is_left_out_and_ended(
     slow, loud = make_raw(tmp_path, "slow"), make_raw(tmp_path, "loud")
     async with opened([slow.server("hang", start_s=0.2), loud.server("endless"), raw.server()], tmp_path) as mcp:
         assert [tool.spec.name for tool in mcp.tools] == ["plc_echo"]
-        said = mcp.said
+        said, standing = mcp.said, {one.name: one.fault for one in mcp.standing()}
+    assert standing["slow"] == "it did not start within 0.2 s"
     assert [line.partition(" (")[0] for line in said] == [
         "MCP server loud did not start",
         "MCP server slow did not start within 0.2 s",
