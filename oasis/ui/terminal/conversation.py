@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from oasis.core.tool import Preview, Tool
 from oasis.core.usage import amplification
 from oasis.errors import ConfigError, OasisError, SessionFault
 from oasis.ui.terminal.equipment import Equipment, Start, agent_over, equip, with_servers
+from oasis.ui.terminal.safe_end import SafeEnd
 
 if TYPE_CHECKING:
     from oasis.agent.filling import Filling
@@ -42,13 +44,13 @@ class Conversation:
         self.queued: list[str] = []
         self.attached: list[Notice] = []
         self.broken: list[Recomputed] = []
-        self._show_event, self._ask, self._agree = show, ask, agree
+        self._show_event, self._ask = show, ask
         self._agent: Agent | None = None
         self._turn: asyncio.Task[Any] | None = None
         self._warming: asyncio.Task[None] | None = None
         self._opening: list[Notice] = []
         self._mode_told: object = None
-        self._leaves_safe: bool | None = None
+        self._safe_end = SafeEnd(self.say, agree)
         self._packs: tuple[str, ...] | None = None
         self._servers, self._at_plant = AsyncExitStack(), AsyncExitStack()
 
@@ -150,13 +152,17 @@ class Conversation:
         self.connection = None
         await self.connect()
         if session is not None:
-            await self.resume(session.id)
+            await self._resume(session.id)
 
     def say(self, text: str) -> None:
         self._show(Said(text))
 
     async def resume(self, name: str) -> "Session":
         """Go on with a session. Raises SessionFault."""
+        self._safe_end.forget()
+        return await self._resume(name)
+
+    async def _resume(self, name: str) -> "Session":
         from oasis.agent.assembly import resume_session  # noqa: PLC0415
 
         session, said = resume_session(name, self.project, self.equipped.box, self.model)
@@ -170,7 +176,8 @@ class Conversation:
         from oasis.agent.assembly import toolbox  # noqa: PLC0415
 
         await self.end_session()
-        equipment, self._leaves_safe = self.equipped, None
+        self._safe_end.forget()
+        equipment = self.equipped
         if self._packs is not None:
             box = replace(toolbox(self.project, self._packs, self.start.site), mcp=equipment.box.mcp)
             settings = equipment.settings.model_copy(update={"packs": list(self._packs)})
@@ -370,31 +377,20 @@ class Conversation:
         await self.end_session()
         box = self.equipped.box
         try:
-            await self._at_plant.enter_async_context(at_plant(box, session, self._say_of_plant, is_attended=True))
+            await self._at_plant.enter_async_context(
+                at_plant(box, session, partial(self._safe_end.say, box.plant), is_attended=True)
+            )
         except OasisError:
             session.close()
             raise
         self.session, self._opening = session, list(opening)
         await self.decide_end()
-        if box.plant and self._leaves_safe is not None:
-            (box.plant.approve_safe if self._leaves_safe else box.plant.deny_safe)()
+        self._safe_end.hold(box.plant)
         return self._over(session)
 
     async def decide_end(self) -> None:
-        """Ask, once, whether the tags that the session writes are to be set to their safe values at its end."""
-        plant = self.equipped.box.plant
-        if plant is None or self._leaves_safe is not None or not plant.safe_state:
-            return
-        if self.session is None:
-            self.say(plant.safe_state)
-        title = f"at the end {plant.safe_changes}, where this session wrote to it"
-        self._leaves_safe = await self._agree(title)
-
-    def _say_of_plant(self, text: str) -> None:
-        """What was said before it was asked about is not said again."""
-        plant = self.equipped.box.plant
-        if self._leaves_safe is None or plant is None or text != plant.safe_state:
-            self.say(text)
+        """Ask how the plant is to be left, unless that is decided."""
+        await self._safe_end.decide(self.equipped.box.plant, is_said=self.session is not None)
 
     def _over(self, session: "Session") -> "Agent":
         """The agent over this session."""
