@@ -49,8 +49,13 @@ class Plant:
             return ""
         tags = list(self.tags.values())
         more = [f"and {len(tags) - MOST_TAGS} more"] if len(tags) > MOST_TAGS else []
-        told = [_told(tag, is_attended=is_attended) for tag in tags[:MOST_TAGS]]
-        return "\n".join([f"Tags of the site file {self.site.name}:", *told, *more])
+        told: list[str] = []
+        url = ""
+        for tag in tags[:MOST_TAGS]:
+            told += [f"at {tag.url}"] if tag.url != url else []
+            told.append(_told(tag, is_attended=is_attended))
+            url = tag.url
+        return "\n".join([f"Tags of the site file {self.site.name}, by endpoint:", *told, *more])
 
     def begin(self, session: str, note: Callable[[Mark], None], *, is_attended: bool) -> list[str]:
         """Open the audit for a session and say what there is to know; nothing without a site file.
@@ -145,4 +150,4 @@ def _told(tag: Tag, *, is_attended: bool) -> str:
     unit = f", {tag.point.form.unit}" if tag.point.form.unit else ""
     who = " without approval" if tag.is_unattended and not is_attended else ""
     limits = f"; to be written{who}: {tag.limits}" if tag.is_writable else ""
-    return f"{tag.name}: {tag.point.address} of {tag.url}{unit}{limits}"
+    return f"{tag.name}: {tag.point.address}{unit}{limits}"

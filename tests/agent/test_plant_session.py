@@ -264,7 +264,7 @@ async def test_a_session_goes_on_only_with_the_site_file_it_was_held_to(boiler: 
 async def test_the_model_is_told_the_tags_and_their_limits_once(boiler: AtBoiler):
     box = toolbox(boiler.project, ["modbus"], boiler.site)
     told = first_items(boiler.project, box, NOW)[1].text
-    assert "set_point: holding 0 of" in told
+    assert "\nset_point: holding 0, degC; to be written" in told
     assert "to be written without approval: 20 to 95 degC" in told
     assert "to be written: 0.5 to 10 K" in told
     assert json.dumps(told).isascii()
