@@ -58,6 +58,9 @@ def _fetched(name: str) -> None:
         pull(weights)
 
 
+_ONE_HEAD = " (below 1, since the sessions share one head, which was computed once)"
+
+
 def _tell(costs: "list[Told]", as_json: bool) -> None:
     """What each step cost, and what the job would have cost without reuse."""
     from oasis.core.usage import Usage, amplification
@@ -78,6 +81,6 @@ def _tell(costs: "list[Told]", as_json: bool) -> None:
         )
     typer.echo(
         f"\nPrefill computed {total.computed_tokens:,} of {total.prompt_tokens:,} prompt tokens in "
-        f"{total.prefill_ms / 1000:,.1f} s: amplification {figure:.3f}.\n"
+        f"{total.prefill_ms / 1000:,.1f} s: amplification {figure:.3f}{_ONE_HEAD if figure < 1 else ''}.\n"
         f"Without reuse it would have taken about {without_reuse_ms(costs) / 1000:,.0f} s at the same rate."
     )
