@@ -239,6 +239,7 @@ def test_how_a_turn_ended_is_said():
     assert "Stopped: stopped after 3 steps" in stage.text
     assert "› and this" in stage.text
     assert "Nothing listens there. Again in 0.5 s (1)." in stage.text
+    assert stage.live.doing == "asking again"
 
 
 def test_the_drawer_forgets_the_oldest():

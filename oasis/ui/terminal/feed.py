@@ -199,6 +199,7 @@ class Feed:
             case Recomputed():
                 self.note(f"  {self.brush.signs.warn} {event.words()}", "yellow")
             case Retrying():
+                self._do("asking again")
                 self.note(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt}).", "yellow")
             case Compacted():
                 self.note(compacted_line(event))
