@@ -200,7 +200,7 @@ async def test_a_session_s_command_writes_nothing_even_unattended(tmp_path: Path
         (["python3", "oasis.py", "plant"], False),
         (["oasis", "lab"], False),
         (["bash", "-c", "cat oasis.toml"], False),
-        (["vim", "/work/oasis/README.md"], False),
+        (["vim", "/home/x/oasis/README.md"], False),
         ([], False),
     ],
 )
