@@ -144,7 +144,7 @@ run_demo() {
 run_tests() {
     need_checkout test
     set_up dev
-    workers='-n 2'
+    workers='-n 3'
     for argument in "$@"; do
         case $argument in
         -n* | --numprocesses* | --pdb | --dist* | -pno:xdist | no:xdist) workers= ;;

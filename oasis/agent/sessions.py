@@ -15,7 +15,16 @@ from oasis.errors import SessionFault
 
 def session_files() -> list[Path]:
     """Session files, newest first."""
-    return sorted(sessions_folder().glob("*.jsonl"), key=lambda path: path.stem, reverse=True)
+    return sorted(sessions_folder().glob("*.jsonl"), key=_begun, reverse=True)
+
+
+def _begun(path: Path) -> tuple[str, int, str]:
+    """When a session began, by its name; within one second, by when its file was last written."""
+    try:
+        written_ns = path.stat().st_mtime_ns
+    except OSError:
+        written_ns = 0
+    return path.stem[:15], written_ns, path.stem
 
 
 def find_session(name: str, project: Path) -> Path:
