@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from oasis import resources
 from oasis.core.items import Status
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool
 from oasis.errors import ToolFault
-from oasis.tools import output, process
+from oasis.tools import process, spill
 from oasis.tools.clip import clip_line, one_line, visible
 from oasis.tools.isolation import Isolation
 from oasis.tools.workspace import Workspace
@@ -22,7 +21,6 @@ from oasis.tools.workspace import Workspace
 DEFAULT_TIMEOUT_S = 120
 MAX_TIMEOUT_S = 3_600
 MAX_OUTPUT_BYTES = 1 << 30
-MAX_KEPT_BYTES = 1 << 30
 MAX_TITLE_CHARS = 120
 STOP: ContextVar[asyncio.Event | None] = ContextVar("stop", default=None)
 """Set by whoever wants to end the command that runs in this context, with all its processes, and keep its output."""
@@ -50,7 +48,7 @@ def tool(
 
     async def run(arguments: Arguments) -> Outcome:
         limit_s = min(arguments.get("timeout_s", DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S)
-        raw = _new_file(workspace.spill)
+        raw = spill.new_file(workspace.spill, "bash")
         argv = [*process.shell(), arguments["command"]]
         if isolated := isolation():
             argv = isolated.wrapped(argv, workspace.protected)
@@ -71,35 +69,6 @@ class Ended:
     code: int | None
     stopped: str
     running: tuple[int, ...]
-
-
-def _new_file(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _make_room(folder)
-    number = 1 + len(list(folder.glob("bash-*")))
-    while True:
-        path = folder / f"bash-{number}.raw"
-        try:
-            if not path.with_suffix(".txt").exists():
-                path.touch(mode=0o600, exist_ok=False)
-                return path
-        except FileExistsError:
-            pass
-        number += 1
-
-
-def _make_room(folder: Path) -> None:
-    """Remove the oldest outputs until what is left of them takes at most 1 GiB."""
-    kept: list[tuple[float, int, Path]] = []
-    for file in folder.glob("bash-*"):
-        with contextlib.suppress(OSError):
-            kept.append((file.stat().st_mtime, file.stat().st_size, file))
-    total_bytes = 0
-    for _, size, file in sorted(kept, reverse=True):
-        total_bytes += size
-        if total_bytes > MAX_KEPT_BYTES:
-            with contextlib.suppress(OSError):
-                file.unlink()
 
 
 async def _run(argv: Sequence[str], folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:
@@ -157,22 +126,11 @@ def _size(file: Path) -> int:
 
 
 def _spelled(raw: Path, ended: Ended) -> Outcome:
-    clean = raw.with_suffix(".txt")
-    chars, lost = output.cleaned(raw, clean)
-    head, tail = output.ends(clean, chars)
-    text = head.rstrip("\n")
-    notes = [ended.stopped or f"exit {ended.code}", *lost.notes()]
-    if tail:
-        left_out = chars - len(head) - len(tail)
-        text = f"{text}\n[… {left_out:,} characters left out …]\n{tail.rstrip()}"
-        notes.append(f"whole output: {clean.as_posix()} (read or search it)")
-    else:
-        clean.unlink()
+    told = spill.told(raw)
+    notes = [ended.stopped or f"exit {ended.code}", *told.notes]
     if ended.running:
         numbers = ", ".join(str(number) for number in ended.running[:5])
         notes.append(f"process {numbers} runs on in the background; what it writes is in {raw.as_posix()}")
     else:
         raw.unlink()
-    closing = f"[{'; '.join(notes)}]"
-    status = Status.OK if ended.code == 0 else Status.ERROR
-    return Outcome(f"{text}\n{closing}" if text else closing, status)
+    return Outcome(told.closed(*notes), Status.OK if ended.code == 0 else Status.ERROR)

@@ -16,7 +16,7 @@ import pytest
 from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Outcome
 from oasis.errors import ToolFault
-from oasis.tools import bash
+from oasis.tools import bash, spill
 from tests.tools.conftest import Project
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are for a POSIX shell")
@@ -146,7 +146,7 @@ async def test_two_commands_at_once_do_not_share_a_file(project: Project):
 
 
 async def test_old_outputs_make_room_for_new_ones(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bash, "MAX_KEPT_BYTES", 50_000)
+    monkeypatch.setattr(spill, "MAX_KEPT_BYTES", 50_000)
     for _ in range(4):
         await project.call("bash", command="seq 5000")
     kept = sum(file.stat().st_size for file in project.workspace.spill.iterdir())
