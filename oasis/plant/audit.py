@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from oasis import atomic
 from oasis.core import chain
 from oasis.core.chain import Record
 from oasis.core.sound import sound
@@ -155,9 +156,10 @@ class Audit:
         line, digest = chain.link(self.mark.digest, {**head, **_sound(dict(fields))})
         self._write(line)
         if not self.mark.lines:
-            _sync_folder(self.path.parent)
+            atomic.sync_folder(self.path.parent)
         self._trail.feed(line)
-        _replace(side(self.path), json.dumps({"lines": self.mark.lines, "digest": digest}).encode())
+        kept = json.dumps({"lines": self.mark.lines, "digest": digest}).encode()
+        atomic.replace(side(self.path), kept, mode=0o600)
 
     def _write(self, data: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -246,25 +248,3 @@ def _sound(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _sound(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     return [_sound(item) for item in value] if isinstance(value, list | tuple) else value  # pyright: ignore[reportUnknownVariableType]
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put `data` in place of the file, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable; Windows has no such call."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

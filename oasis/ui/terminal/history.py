@@ -3,10 +3,13 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from prompt_toolkit.history import History
+
+from oasis import atomic
 
 MAX_ENTRIES = 2_000
 MAX_CHARS = 20_000
@@ -50,11 +53,5 @@ class InputHistory(History):
             return
 
     def _rewrite(self, lines: list[str]) -> None:
-        beside = self._file.with_suffix(".new")
-        try:
-            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write("".join(f"{line}\n" for line in lines).encode())
-            beside.replace(self._file)
-        except OSError:
-            return
+        with suppress(OSError):
+            atomic.replace(self._file, "".join(f"{line}\n" for line in lines).encode(), mode=0o600)

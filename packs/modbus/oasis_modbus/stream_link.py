@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import ssl
+from abc import abstractmethod
 
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
@@ -82,15 +83,17 @@ class StreamLink(Link):
             raise faults.unreachable(self.endpoint, _said_by_the_system(fault)) from fault
         return self._reader, self._writer
 
+    @abstractmethod
     def _unit(self, frame: bytes) -> int:
-        raise NotImplementedError
+        """The unit that the request is for."""
 
+    @abstractmethod
     def _may_stay(self, frame: bytes) -> bool:
         """Whether the connection can be used on after silence."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
-        raise NotImplementedError
+        """The reply to the request; what came of it is in `received`, whole or not. Raises LinkFault."""
 
 
 class TcpLink(StreamLink):
