@@ -4,7 +4,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING
 
-from prompt_toolkit.filters import Condition, has_focus, is_searching, vi_insert_mode
+from prompt_toolkit.filters import Condition, Filter, has_focus, is_searching, vi_insert_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
@@ -15,14 +15,19 @@ ANSWERS = "yanw123456789"
 
 
 def key_bindings(terminal: "Terminal") -> KeyBindings:
-    """The bindings of the input and of a question."""
+    """The bindings of the input, of the session and of a question."""
     keys = KeyBindings()
-    desk, editor = terminal.desk, terminal.editor
-    asking = Condition(lambda: desk.question is not None and not desk.question.wants_words)
-    answering = asking & Condition(lambda: editor.is_empty)
+    _bind_input(keys, terminal)
+    _bind_session(keys, terminal)
+    _bind_answers(keys, terminal)
+    return keys
+
+
+def _bind_input(keys: KeyBindings, terminal: "Terminal") -> None:
+    """Typing: sending, new lines, completion, pasting, an editor outside."""
+    editor = terminal.editor
     completing = Condition(lambda: editor.buffer.complete_state is not None)
-    can_take_back = Condition(lambda: editor.is_empty and bool(terminal.conversation.queued))
-    typing = has_focus(editor.buffer) & ~is_searching
+    typing = _typing(terminal)
 
     @keys.add("enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
@@ -32,6 +37,25 @@ def key_bindings(terminal: "Terminal") -> KeyBindings:
     @keys.add("c-j", filter=typing)
     def _(event: KeyPressEvent) -> None:
         editor.buffer.newline(copy_margin=False)
+
+    @keys.add("tab", filter=typing & ~completing)
+    def _(event: KeyPressEvent) -> None:
+        editor.buffer.start_completion(select_first=True)
+
+    @keys.add("c-x", "c-e", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        terminal.edit_outside()
+
+    @keys.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        buffer = editor.buffer if event.current_buffer is editor.buffer else event.current_buffer
+        buffer.insert_text(editor.pasted.take(event.data))
+
+
+def _bind_session(keys: KeyBindings, terminal: "Terminal") -> None:
+    """Interrupting, ending, modes, and what is shown."""
+    editor = terminal.editor
+    typing = _typing(terminal)
 
     @keys.add("escape", filter=typing & ~vi_insert_mode)
     def _(event: KeyPressEvent) -> None:
@@ -57,10 +81,6 @@ def key_bindings(terminal: "Terminal") -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         terminal.open_last()
 
-    @keys.add("c-x", "c-e", filter=typing)
-    def _(event: KeyPressEvent) -> None:
-        terminal.edit_outside()
-
     @keys.add("c-z", filter=Condition(lambda: hasattr(signal, "SIGTSTP")))
     def _(event: KeyPressEvent) -> None:
         event.app.suspend_to_background()
@@ -69,16 +89,20 @@ def key_bindings(terminal: "Terminal") -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         event.app.renderer.clear()
 
-    @keys.add("tab", filter=typing & ~completing)
-    def _(event: KeyPressEvent) -> None:
-        editor.buffer.start_completion(select_first=True)
+
+def _bind_answers(keys: KeyBindings, terminal: "Terminal") -> None:
+    """Answering a question with the input empty; without one, Up takes back what is queued."""
+    desk, editor = terminal.desk, terminal.editor
+    asking = Condition(lambda: desk.question is not None and not desk.question.wants_words)
+    answering = asking & Condition(lambda: editor.is_empty)
+    can_take_back = Condition(lambda: editor.is_empty and bool(terminal.conversation.queued))
 
     @keys.add("up", filter=answering)
     @keys.add("down", filter=answering)
     def _(event: KeyPressEvent) -> None:
         desk.move(1 if event.key_sequence[0].key == Keys.Down else -1)
 
-    @keys.add("up", filter=typing & can_take_back & ~asking)
+    @keys.add("up", filter=_typing(terminal) & can_take_back & ~asking)
     def _(event: KeyPressEvent) -> None:
         terminal.take_back()
 
@@ -88,9 +112,6 @@ def key_bindings(terminal: "Terminal") -> KeyBindings:
         def _(event: KeyPressEvent) -> None:
             terminal.answer(event.data)
 
-    @keys.add(Keys.BracketedPaste)
-    def _(event: KeyPressEvent) -> None:
-        buffer = editor.buffer if event.current_buffer is editor.buffer else event.current_buffer
-        buffer.insert_text(editor.pasted.take(event.data))
 
-    return keys
+def _typing(terminal: "Terminal") -> Filter:
+    return has_focus(terminal.editor.buffer) & ~is_searching
