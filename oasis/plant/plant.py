@@ -33,7 +33,6 @@ class Plant:
         self.audit_path = audit_path(audits, self.site) if self.site else None
         self.is_attended = False
         self._writer: Writer | None = None
-        self._plans: dict[str, Plan] = {}
         self._safe: frozenset[str] = frozenset()
         self._is_denied = False
         self._note: Callable[[Mark], None] = lambda mark: None
@@ -100,16 +99,13 @@ class Plant:
         """A plan to write; see Writer.plan."""
         writer = self._begun()
         try:
-            plan = await writer.plan(tag, value)
+            return await writer.plan(tag, value)
         finally:
             self._note(writer.audit.mark)
-        self._plans[plan.token] = plan
-        return plan
 
     async def carry_out(self, token: str, by: str) -> Written:
         """Send an approved plan, once; see Writer.carry_out."""
         writer = self._begun()
-        self._plans.pop(token, None)
         try:
             return await writer.carry_out(token, by)
         finally:
@@ -117,7 +113,7 @@ class Plant:
 
     def unattended(self, tool: Tool, call: ToolCall, preview: Preview) -> Decision | None:
         """The rule for writes that nobody is asked about: the site file's own, and only where nobody can be asked."""
-        plan = self._plans.get(preview.token)
+        plan = self._writer.planned(preview.token) if self._writer else None
         if tool.risk is not Risk.ACTUATE or plan is None or self.is_attended:
             return None
         try:

@@ -57,6 +57,10 @@ class Writer:
         """The tags that this session has written, or may have, in the order of their first write."""
         return tuple(self._wrote)
 
+    def planned(self, token: str) -> Plan | None:
+        """The plan that waits under this token; None where there is none, or no longer."""
+        return self._plans.get(token)
+
     async def plan(self, tag_name: str, value: object) -> Plan:
         """A plan to write `value`; nothing is sent. Raises WriteRefused for what the site file does not allow."""
         tag = self._tag(tag_name)
