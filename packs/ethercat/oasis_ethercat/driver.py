@@ -68,7 +68,7 @@ class EthercatDriver:
         return await self._call(reading.read, self.segment, points)
 
     async def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
-        """Each point's first reading, then each change, read every `interval_s`."""
+        """Each point's first reading, then each change, read every `interval_s` and at the end."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         last: dict[str, tuple[Value | None, str]] = {}
@@ -79,9 +79,9 @@ class EthercatDriver:
                 if last.get(found.point.address) != now:
                     last[found.point.address] = now
                     yield found
-            if due >= end:
+            if clock() >= end:
                 return
-            await asyncio.sleep(due - clock())
+            await asyncio.sleep(max(0.0, min(due, end) - clock()))
 
     async def identity(self) -> str:
         """The slaves with a digest of their vendors, products, revisions; empty while another master runs them."""
