@@ -41,6 +41,7 @@ class Cyclic:
         self._wake_at = _NEVER
         self._good_at = 0.0
         self._worst_gap_s = 0.0
+        self._told: int | None = None
         self.wanted: dict[int, State] = {}
         """The state that each slave was brought to; absent: none that takes process data."""
         self.fallen: dict[int, str] = {}
@@ -183,7 +184,8 @@ class Cyclic:
     def _note_wrong(self, counter: int) -> None:
         """A counter that is not the expected one; while states change it is not judged."""
         if not self.is_settling:
-            if self.good_in_a_row:
+            if self.good_in_a_row or counter != self._told:
+                self._told = counter
                 lost = "no frame came back" if counter < 0 else f"working counter {counter}"
                 self.events.append(f"cycle {self.cycles}: {lost}, expected {self.expected}")
             self.wrong += 1

@@ -4,7 +4,7 @@ Source: ETG.1000.4. Ethernet header (14 bytes), length and type (2), datagram he
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from oasis_ethercat.esc import ETHERTYPE, Command
 
@@ -29,9 +29,9 @@ def frame(index: int, datagrams: Sequence[Datagram]) -> bytes:
     return (_ETHERNET + struct.pack("<H", len(body) | 0x1000) + body).ljust(_SHORTEST, b"\0")
 
 
-def is_ours(received: bytes, index: int) -> bool:
-    """Is this the frame sent from here with that index, come back?"""
-    return len(received) >= 28 and received[6:12] == SOURCE and received[17] == index
+def is_ours(received: bytes, indices: Collection[int]) -> bool:
+    """Is this a frame sent from here with one of these indices, come back?"""
+    return len(received) >= 28 and received[6:12] == SOURCE and received[17] in indices
 
 
 def answers(received: bytes) -> list[tuple[bytes, int]]:

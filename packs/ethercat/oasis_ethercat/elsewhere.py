@@ -9,6 +9,7 @@ from oasis_ethercat.esc import State
 from oasis_ethercat.presence import Presence, Seen
 
 _STATES = frozenset({State.INIT, State.PREOP, State.SAFEOP, State.OP})
+_TRIES = 12
 
 
 def look(name: str) -> Presence:
@@ -20,10 +21,11 @@ def look(name: str) -> Presence:
     except ConnectionError as fault:
         raise interface.not_allowed(name) from fault
     try:
-        status = int(master.read_state())
+        looks = (int(master.read_state()) for _ in range(_TRIES))  # a frame is lost now and then
+        status = next((status for status in looks if status in _STATES), 0)
     finally:
         master.close()
-    return Presence(name, (Seen(0, status if status in _STATES else 0, 0),))
+    return Presence(name, (Seen(0, status, 0),))
 
 
 def refusal(presence: Presence) -> str:

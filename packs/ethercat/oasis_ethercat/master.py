@@ -17,8 +17,6 @@ from oasis_ethercat.esc import ERROR_FLAG, FMMU_BYTES, Register, State
 from oasis_ethercat.presence import Seen
 
 SDO_TIMEOUT_MS = 300
-FRAME_TIMEOUT_US = 20_000
-"""A frame is sent again after this. On a busy machine SOEM's own 2 ms lead to answers that come twice."""
 STATE_TIMEOUT_S = 3.0
 LARGEST_OBJECT = 8192
 _FMMUS = 4
@@ -73,8 +71,6 @@ class Master:
 
     def __init__(self, name: str, contents: Mapping[int, sii_contents.Contents]) -> None:
         self._pysoem = library.pysoem()
-        self._pysoem.settings.always_release_gil = True
-        self._pysoem.settings.timeouts.ret = FRAME_TIMEOUT_US
         self.name = name
         self.lock = threading.RLock()
         self.handle: Any = self._pysoem.Master()
@@ -195,7 +191,7 @@ class Master:
         slave = self.slave(position)
         for _ in range(_TRIES):
             with self.lock, contextlib.suppress(self._pysoem.WkcError):
-                return slave.handle._fprd(address, length, FRAME_TIMEOUT_US)
+                return slave.handle._fprd(address, length, library.FRAME_TIMEOUT_US)
         raise ToolFault(f"Slave {position} does not answer any more: cable or power.")
 
     def sii(self, position: int, word: int) -> bytes:

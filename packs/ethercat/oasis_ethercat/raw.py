@@ -15,10 +15,11 @@ from oasis_ethercat import datagram, interface
 from oasis_ethercat.esc import ETHERTYPE, Command, Register
 
 TIMEOUT_S = 0.03
-TRIES = 3
+TRIES = 20
+"""A frame that comes back late is as good: this only decides how long nothing may come back at all, 0.6 s."""
 LISTEN_S = 0.12
 """Longer than a watchdog of 100 ms: a master that keeps slaves in OP is heard."""
-_SENT, _RECEIVED = 2, 8
+_SENT, _RECEIVED, _LISTENS = 2, 8, 3
 _ALL_PROTOCOLS = 0x0003
 _BUSY, _FAILED = 0x8000, 0x2800
 _SII_LOOKS = 200
@@ -51,13 +52,22 @@ class RawBus:
     def heard(self) -> int:
         """EtherCAT frames of another master seen on this interface while nothing is sent from here; 0 for too few.
 
-        Two that another process of this machine sends are enough. Frames that come in may be late answers to this
-        process's own, so that it takes more of them to be another machine's.
+        Two that another process of this machine sends are enough. Frames that only come in may be late answers to this
+        process's own: it takes more of them to be another machine's, and they do not stop.
         """
+        sent = received = 0
+        for _ in range(_LISTENS):
+            sent, received = self._overheard()
+            if sent >= _SENT or received < _RECEIVED:
+                break
+        return sent + received if sent >= _SENT or received >= _RECEIVED else 0
+
+    def _overheard(self) -> tuple[int, int]:
+        """EtherCAT frames that go out and that come in within LISTEN_S; over as soon as enough go out."""
         sent = received = 0
         with _opened(self.name, _ALL_PROTOCOLS) as ear:
             end = time.monotonic() + LISTEN_S
-            while sent < _SENT and received < _RECEIVED and (left := end - time.monotonic()) > 0:
+            while sent < _SENT and (left := end - time.monotonic()) > 0:
                 ear.settimeout(left)
                 try:
                     data, address = ear.recvfrom(64)
@@ -68,7 +78,7 @@ class RawBus:
                 if data[12:14] == ETHERTYPE.to_bytes(2, "big"):
                     is_sent = address[2] == socket.PACKET_OUTGOING
                     sent, received = sent + is_sent, received + (not is_sent)
-        return sent + received if sent >= _SENT or received >= _RECEIVED else 0
+        return sent, received
 
     def exchange(self, command: Command, position: int, offset: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram and give its data and working counter as they come back. Raises NoAnswer, ToolFault."""
@@ -76,18 +86,20 @@ class RawBus:
 
     def exchange_all(self, datagrams: list[datagram.Datagram]) -> list[tuple[bytes, int]]:
         """Send datagrams in one frame, again where it is lost: they must be such as may come twice."""
+        indices: set[int] = set()
         for _ in range(TRIES):
             self._index = self._index + 1 & 0xFF
+            indices.add(self._index)
             self.sent += 1
             try:
                 self._socket.send(datagram.frame(self._index, datagrams))
             except OSError as fault:
                 raise interface.link_down(self.name) from fault
-            if found := self._received():
+            if found := self._received(indices):
                 return found
         raise NoAnswer
 
-    def _received(self) -> list[tuple[bytes, int]]:
+    def _received(self, indices: set[int]) -> list[tuple[bytes, int]]:
         end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
             try:
@@ -96,7 +108,7 @@ class RawBus:
                 return []
             except OSError as fault:
                 raise interface.link_down(self.name) from fault
-            if address[2] != socket.PACKET_OUTGOING and datagram.is_ours(received, self._index):
+            if address[2] != socket.PACKET_OUTGOING and datagram.is_ours(received, indices):
                 return datagram.answers(received)
         return []
 
@@ -155,7 +167,7 @@ def _opened(name: str, protocol: int) -> socket.socket:
             'read: plan a write of "bus state".'
         )
     try:
-        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(protocol))
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)  # given a protocol here, it hears every interface
     except PermissionError as fault:
         raise interface.not_allowed(name) from fault
     try:

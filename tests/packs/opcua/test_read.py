@@ -17,7 +17,7 @@ async def test_a_value_comes_with_status_time_unit_range_and_wire_bytes(driver: 
 
 
 async def test_what_does_not_read_says_why_beside_what_does(driver: OpcUaDriver):
-    items = [f"{LINE};s=Nothing", "nsu=urn:nowhere;s=x", "i=85", f"{LINE};s=Line1.State [0]", "i=2258"]
+    items = [f"{LINE};s=Nothing", "nsu=urn:nowhere;s=x", "i=85", f"{LINE};s=Line1.State [0]", "i=2257"]
     readings = await driver.read([driver.point(item) for item in items])
     assert [reading.status.split(":")[0] for reading in readings] == [
         "BadNodeIdUnknown",

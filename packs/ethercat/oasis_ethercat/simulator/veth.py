@@ -78,7 +78,7 @@ def set_link(pair: Pair, is_up: bool) -> None:
 def open_raw(interface: str) -> socket.socket:
     """A socket for EtherCAT frames that come in on an interface. Raises NoSegmentHere without CAP_NET_RAW."""
     try:
-        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     except PermissionError:
         raise NoSegmentHere(
             "The EtherCAT simulator may not open raw sockets: CAP_NET_RAW is missing. Run as root."
