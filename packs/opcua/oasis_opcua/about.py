@@ -12,7 +12,7 @@ from oasis_opcua.untyped import ua
 from oasis_opcua.variants import BUILT_IN
 
 _ASKED = ("DataType", "ValueRank", "AccessLevel", "UserAccessLevel")
-_PROPERTIES = ("EngineeringUnits", "EURange", "EnumStrings", "EnumValues")
+PROPERTIES = ("EngineeringUnits", "EURange", "EnumStrings", "EnumValues")
 _INT32 = ua.NodeId(6)
 _READ, _WRITE, _HISTORY = 0x01, 0x02, 0x04
 BASE_DATA_TYPE, ENUMERATION = 24, 29
@@ -48,6 +48,12 @@ class About:
         if self.low is None or self.high is None:
             return ""
         return f"EURange {spelled(self.low)} to {spelled(self.high)}"
+
+    @property
+    def says(self) -> frozenset[str]:
+        """Browse names of the properties whose values are part of this."""
+        there = (bool(self.unit), self.low is not None, bool(self.names), bool(self.names))
+        return frozenset(name for name, is_there in zip(PROPERTIES, there, strict=True) if is_there)
 
     def __str__(self) -> str:
         return self.words
@@ -124,13 +130,13 @@ class Atlas:
         if not wires:
             return {}
         link = self._link
-        paths = [_path(wire, name) for wire in wires for name in _PROPERTIES]
+        paths = [_path(wire, name) for wire in wires for name in PROPERTIES]
 
         async def send(part: Sequence[Any]) -> list[Any]:
             return await link.session.translate_browsepaths_to_nodeids(list(part))
 
         found = await link.in_parts("browse", paths, send, budget)
-        places = [(wire, name) for wire in wires for name in _PROPERTIES]
+        places = [(wire, name) for wire in wires for name in PROPERTIES]
         targets = [
             (place, result.Targets[0].TargetId)
             for place, result in zip(places, found, strict=False)

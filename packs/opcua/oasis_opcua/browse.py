@@ -28,12 +28,13 @@ _NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A node that was found. `path` are the browse names from where the walk began."""
+    """A node that was found. `path` are the browse names from where the walk began; `parent` is the node above it."""
 
     wire: Any
     kind: str
     path: tuple[str, ...]
     type: Any
+    parent: Any
 
     @property
     def name(self) -> str:
@@ -62,14 +63,14 @@ async def walk(link: Link, roots: Sequence[Node], budget: Budget, depth: int = 6
         if not below:
             _check_roots(link, roots, answers)
         upcoming: list[tuple[Any, tuple[str, ...], str]] = []
-        for (_, path, _), (references, _) in zip([*level, *types], answers, strict=False):
+        for (parent, path, _), (references, _) in zip([*level, *types], answers, strict=False):
             for reference in references:
                 if reference.NodeId in seen:
                     continue
                 if len(found) >= MOST_NODES:
                     return Walk(tuple(found), f"it found {MOST_NODES:,} nodes, the most of one scan")
                 seen.add(reference.NodeId)
-                branch = _branch(reference, path)
+                branch = _branch(reference, parent, path)
                 found.append(branch)
                 if not getattr(reference.NodeId, "ServerIndex", 0):
                     upcoming.append((reference.NodeId, branch.path, branch.kind))
@@ -81,10 +82,10 @@ async def walk(link: Link, roots: Sequence[Node], budget: Budget, depth: int = 6
     return Walk(tuple(found))
 
 
-def _branch(reference: Any, path: tuple[str, ...]) -> Branch:
+def _branch(reference: Any, parent: Any, path: tuple[str, ...]) -> Branch:
     kind = _CLASSES.get(int(reference.NodeClass), "node")
     name = plain(reference.BrowseName.Name, MOST_NAME)
-    return Branch(reference.NodeId, kind, (*path, name), reference.TypeDefinition)
+    return Branch(reference.NodeId, kind, (*path, name), reference.TypeDefinition, parent)
 
 
 def _description(wire: Any, references: Any) -> Any:

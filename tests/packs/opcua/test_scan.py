@@ -48,6 +48,16 @@ async def test_a_scan_below_a_node_lists_every_node_with_type_value_unit_and_ran
     assert all(entry.item.startswith(("nsu=", "i=")) for entry in scan.found)
 
 
+async def test_what_says_unit_range_and_names_of_a_variable_stands_in_its_line_only(driver: OpcUaDriver):
+    scan = await driver.scan([f"{LINE};s=Line1"], Budget())
+    found = {entry.item: entry for entry in scan.found}
+    assert [item for item in found if item.endswith((".EURange", ".EngineeringUnits", ".EnumStrings"))] == []
+    assert found[f"{LINE};s=Line1.State"].fields["type"] == "UInt32, 0 Stopped, 1 Starting, 2 Running"
+    assert "19 nodes that say unit, range or names stand in their variables' lines" in scan.notes
+    below = await driver.scan([SETPOINT], Budget())
+    assert [entry.fields["value"] for entry in below.found] == ['"m/min (metre per minute)"', '"0 to 60"']
+
+
 @pytest.mark.parametrize("item", [f"{LINE};s=Line1.Nothing", "i=999999"])
 async def test_a_node_that_does_not_exist_is_a_fault_and_no_empty_list(driver: OpcUaDriver, item: str):
     with pytest.raises(ToolFault, match="no such node"):
