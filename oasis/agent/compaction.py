@@ -214,7 +214,7 @@ class Compactor:
         reply = await self._ask(request, sampling)
         if reply is None:
             return replace(self._model.partial(), stop=Stop.REPEATING), Usage(), 0
-        session.finish_step(reply.usage, request.new_tokens)
+        session.finish_step(reply.usage, request.new_tokens, is_aside=True)
         self._emit(StepFinished(session.steps, reply.usage, request.new_tokens))
         self._rates.add(reply.usage)
         return reply.message, reply.usage, request.new_tokens

@@ -93,8 +93,9 @@ def _take(kept: Kept | None, record: Record) -> Kept:
         case "start":
             kept.started.add(record["call_id"])
         case "step":
-            kept.last_usage = Usage(**record["usage"])
-            kept.usage += kept.last_usage
+            usage = Usage(**record["usage"])
+            kept.usage += usage
+            kept.last_usage = kept.last_usage if record.get("aside") else usage
             kept.new_tokens += record["new_tokens"] or 0
             kept.steps += 1
         case "turn":

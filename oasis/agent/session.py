@@ -175,13 +175,14 @@ class Session:
         """Write that a tool is about to run."""
         self._write({"kind": "start", "call_id": call.id, "name": call.name})
 
-    def finish_step(self, usage: Usage, new_tokens: int | None) -> None:
-        """Book what a step cost."""
+    def finish_step(self, usage: Usage, new_tokens: int | None, *, is_aside: bool = False) -> None:
+        """Book what a step cost. `is_aside`: it answered a branch of the transcript, so it measures no prompt of it."""
         self.usage += usage
-        self.last_usage = usage
+        self.last_usage = self.last_usage if is_aside else usage
         self.new_tokens += new_tokens or 0
         self.steps += 1
-        self._write({"kind": "step", "usage": asdict(usage), "new_tokens": new_tokens})
+        aside = {"aside": True} if is_aside else {}
+        self._write({"kind": "step", "usage": asdict(usage), "new_tokens": new_tokens, **aside})
 
     def finish_turn(self, reason: str) -> None:
         self.turns += 1

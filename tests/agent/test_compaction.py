@@ -1,58 +1,19 @@
 """Compaction: a summary behind the live prefix, then the same head, the summary and the last exchanges."""
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from oasis.agent.compaction_policy import CompactAt
-from oasis.agent.compaction_seed import carried, dropped, sizes
-from oasis.agent.export import as_markdown
-from oasis.agent.kept import load
-from oasis.agent.session import Session
-from oasis.agent.sessions import first_task
+from oasis.agent.compaction_seed import carried, dropped
 from oasis.core.events import Compacted, Compacting, Said, StepFinished, Text
-from oasis.core.items import Assistant, Notice, Status, Stop, ToolOutput, User
-from oasis.core.transcript import Request
-from oasis.core.usage import Usage
-from oasis.errors import ContextFull, ServerFault
+from oasis.core.items import Assistant, Notice, Stop, ToolOutput, User
 from oasis.models.base import Lane
 from oasis.models.call_ids import call_ids
-from oasis.models.scripted import Held, ScriptedModel, call, reply
-from tests.agent.harness import Bench, build
-
-ROOM = 16_000
-AT = CompactAt(tokens=7_000)
-LONG = "".join(f"HR {40000 + n} supply reads {n * 7 % 97}.5 degC; " for n in range(60))
-TASK = [Notice("Directory: /plant"), User("Convert the boiler."), *()]
-GOOD = "TASK: convert the boiler.\nFACTS: HR 40012 is 63.5 degC."
-
-
-def look(number: int, size: int = 1_400) -> Assistant:
-    return reply(LONG[:size], call("look", f"c{number}", text=str(number)))
-
-
-def is_asked(request: Request) -> bool:
-    return "Write the summary" in bytes(int(i) for i in request.chunks[-1].wire.split(b",")).decode()
-
-
-def said(request: Request) -> str:
-    if request.tokens is None:
-        return request.wire.decode()
-    return bytes(int(i) for i in request.wire.split(b",")).decode()
-
-
-def long_job(*summaries: object, steps: int = 5) -> list[object]:
-    return [*(look(n) for n in range(steps)), *summaries, reply("done")]
-
-
-async def run(folder: Path, script: list[object], at: CompactAt | None = AT, room: int = ROOM) -> tuple[Bench, object]:
-    model = ScriptedModel(script, context_tokens=room)
-    bench = build(folder, model, compact_at=at)
-    finished = await bench.agent.turn(TASK)
-    assert finished.reason == "done", finished
-    return bench, model
+from oasis.models.scripted import ScriptedModel, call, reply
+from tests.agent.compacting import GOOD, LONG, ROOM, TASK, Counting, is_asked, long_job, look, run, said
+from tests.agent.harness import build
 
 
 async def test_the_summary_is_asked_for_behind_the_live_prefix_with_the_last_outputs(tmp_path: Path):
@@ -177,91 +138,11 @@ async def test_without_a_usable_summary_the_one_before_it_stays(tmp_path: Path):
     assert items[1:3] == (Notice(f"{carried()}\n\n{GOOD}"), Notice(dropped()))
 
 
-def refusing(limit: int, n_ctx: int | None):
-    """A model that refuses prompts of `limit` tokens and more, as a server does, and otherwise plays its script."""
-
-    class Refusing(ScriptedModel):
-        async def stream(self, request, sampling=None):
-            if request.tokens >= limit:
-                raise ContextFull("too long", n_ctx)
-            async for part in super().stream(request, sampling):
-                yield part
-
-    return Refusing
-
-
-async def test_a_refused_prompt_teaches_the_limit_and_the_request_goes_once_more(tmp_path: Path):
-    model = refusing(9_000, 9_000)([*(look(n) for n in range(6)), reply(GOOD), reply("done")])
-    bench = build(tmp_path, model)
-    assert (await bench.agent.turn(TASK)).reason == "done"
-    [event] = bench.all(Compacted)
-    assert event.reason == "full"
-    assert event.tokens_before >= 9_000 > event.tokens_after
-    assert bench.runs.texts == [str(n) for n in range(6)]
-
-
-async def test_what_the_summary_could_not_see_is_kept_word_for_word(tmp_path: Path):
-    model = refusing(9_000, 9_000)([*(look(n) for n in range(6)), reply(GOOD), reply("done")])
-    bench = build(tmp_path, model)
-    await bench.agent.turn(TASK)
-    asked, after = model.requests[-2:]
-    seen = {n for n in range(6) if f"look did {n}" in said(asked)}
-    kept = {n for n in range(6) if f"look did {n}" in said(after)}
-    assert seen | kept == set(range(6))
-    assert bench.all(Compacted)[0].dropped_exchanges == 0
-
-
-async def test_where_the_first_prompt_of_an_epoch_is_refused_too_more_is_left_out(tmp_path: Path):
-    class Shrunk(ScriptedModel):
-        async def stream(self, request, sampling=None):
-            if request.epoch == 1:
-                raise ContextFull("too long", 5_000)
-            async for part in super().stream(request, sampling):
-                yield part
-
-    model = Shrunk([*(look(n) for n in range(9)), reply(GOOD), reply("done")], context_tokens=18_000)
-    bench = build(tmp_path, model, compact_at=CompactAt(tokens=13_000))
-    assert (await bench.agent.turn(TASK)).reason == "done"
-    assert [event.reason for event in bench.all(Compacting)] == ["limit", "full"]
-    items = bench.session.transcript.items
-    assert items[1:3] == (Notice(f"{carried()}\n\n{GOOD}"), Notice(dropped()))
-    assert [i.call_id for i in items if isinstance(i, ToolOutput)] == ["c8"]
-
-
 async def test_calls_of_neighbouring_epochs_never_share_an_id(tmp_path: Path):
     _, model = await run(tmp_path, long_job(reply(GOOD)))
     ids = [call_ids(request)() for request in model.requests]
     assert len(set(ids)) == len(ids)
     assert all(len(one) == 9 and one.isalnum() for one in ids)
-
-
-async def test_a_context_that_even_a_compaction_cannot_make_room_in_ends_the_turn(tmp_path: Path):
-    model = refusing(900, 900)([reply("ok")])
-    bench = build(tmp_path, model)
-    assert (await bench.agent.turn([User("x" * 2_000)])).reason == "context_full"
-
-
-async def test_a_server_that_refuses_whatever_is_sent_ends_the_turn_and_not_in_a_circle(tmp_path: Path):
-    class Never(ScriptedModel):
-        refusals = 0
-
-        async def stream(self, request, sampling=None):
-            if len(self.requests) >= 5:
-                self.refusals += 1
-                raise ContextFull("too long", 12_000)
-            async for part in super().stream(request, sampling):
-                yield part
-
-    model = Never([look(n) for n in range(5)])
-    bench = build(tmp_path, model)
-    assert (await bench.agent.turn(TASK)).reason == "context_full"
-    assert model.refusals <= 6
-
-
-async def test_a_message_cut_at_the_end_of_the_context_is_gone_on_with_after_a_compaction(tmp_path: Path):
-    script = [*(look(n) for n in range(6)), reply(LONG[:2_000], stop=Stop.LENGTH), reply(GOOD), reply("whole")]
-    bench, _ = await run(tmp_path, script, at=CompactAt(fraction=0.99), room=11_000)
-    assert len(bench.all(Compacted)) == 1
 
 
 async def test_zero_never_compacts_by_itself(tmp_path: Path):
@@ -300,107 +181,6 @@ async def test_on_request_there_may_be_nothing_to_leave_out(tmp_path: Path):
     assert bench.session.transcript.epoch == 0
 
 
-async def test_a_server_that_fails_while_the_summary_is_written_leaves_the_old_epoch(tmp_path: Path):
-    def fail(request: object) -> Assistant:
-        raise ServerFault("garbage")
-
-    model = ScriptedModel([*(look(n) for n in range(3)), reply("done"), fail, fail, fail, reply("more")])
-    bench = build(tmp_path, model)
-    await bench.agent.turn(TASK)
-    before = bench.session.transcript.digest
-    with pytest.raises(ServerFault, match="garbage"):
-        await bench.agent.compact()
-    assert bench.session.transcript.digest == before
-    assert (await bench.agent.turn([User("go on")])).text == "more"
-
-
-async def test_an_interrupt_in_the_summary_leaves_the_old_epoch_and_none_of_the_summary(tmp_path: Path):
-    held = Held(reply("FACTS: half"))
-    model = ScriptedModel([*(look(n) for n in range(5)), held, reply(GOOD), reply("done")], context_tokens=ROOM)
-    bench = build(tmp_path, model, compact_at=AT)
-    task = asyncio.create_task(bench.agent.turn(TASK))
-    await held.reached.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert bench.session.transcript.epoch == 0
-    assert "half" not in str(bench.session.transcript.items)
-    assert (await bench.agent.turn([User("go on")])).reason == "done"
-    assert [i.status for i in bench.session.transcript.items if isinstance(i, ToolOutput)] == [Status.OK]
-
-
-async def test_an_interrupt_in_the_summary_of_a_refused_prompt_is_no_answer_to_it(tmp_path: Path):
-    held = Held(reply("FACTS: half"))
-    model = refusing(9_000, 9_000)([*(look(n) for n in range(6)), held, reply(GOOD), reply("done")])
-    bench = build(tmp_path, model)
-    task = asyncio.create_task(bench.agent.turn(TASK))
-    await held.reached.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (await bench.agent.turn([User("go on")])).reason == "done"
-    assert "half" not in str(bench.session.transcript.items)
-
-
-@pytest.mark.parametrize("lane", list(Lane))
-async def test_a_resumed_session_goes_on_in_its_last_epoch(tmp_path: Path, lane: Lane):
-    script = [*(look(n) for n in range(3)), reply("done"), reply(GOOD), reply("more")]
-    model = ScriptedModel(script, lane)
-    bench = build(tmp_path, model)
-    await bench.agent.turn(TASK)
-    assert await bench.agent.compact()
-    bench.session.append(User("go on"))
-    expected = await bench.session.request()
-    bench.session.close()
-    session, kept = Session.resume(bench.session.path, model)
-    with session:
-        assert await session.request() == expected
-        assert session.transcript.items == bench.session.transcript.items
-        assert kept.steps == 5
-
-
-async def test_every_cut_of_the_file_leaves_the_old_epoch_or_the_new_one_whole(tmp_path: Path):
-    bench, model = await run(tmp_path, long_job(reply(GOOD)))
-    bench.session.close()
-    whole = bench.session.path.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    at = next(n for n, line in enumerate(lines) if b'"kind":"epoch","epoch":1' in line)
-    start = len(b"".join(lines[:at]))
-    for cut in (
-        start - 9,
-        start,
-        start + 1,
-        start + len(lines[at]) // 2,
-        start + len(lines[at]) - 2,
-        start + len(lines[at]),
-    ):
-        bench.session.path.write_bytes(whole[:cut])
-        session, _ = Session.resume(bench.session.path, model)
-        with session:
-            is_new = cut == start + len(lines[at])
-            assert session.transcript.epoch == int(is_new)
-            outputs = [i.call_id for i in session.transcript.items if isinstance(i, ToolOutput)]
-            assert outputs == (["c4"] if is_new else [f"c{n}" for n in range(5)])
-            request = await session.request()
-        assert load(bench.session.path).epoch["epoch"] == request.epoch
-
-
-async def test_the_file_keeps_every_epoch_and_the_summarys_making(tmp_path: Path):
-    bench, _ = await run(tmp_path, long_job(reply(""), reply(GOOD)))
-    kept = load(bench.session.path)
-    [earlier] = kept.earlier
-    assert [i.call_id for i in earlier if isinstance(i, ToolOutput)][:5] == [f"c{n}" for n in range(5)]
-    assert earlier[-1].text == GOOD
-    assert kept.items[-1].text == "done"
-
-
-class Counting(ScriptedModel):
-    """A chat server that says how long each prompt was: four bytes a token."""
-
-    def _usage(self, request, message):
-        return Usage(len(request.wire) // 4, 0, len(message.wire) // 4, is_cache_known=False)
-
-
 async def test_messages_are_compacted_by_what_the_server_says_they_are(tmp_path: Path):
     model = Counting(long_job(reply(GOOD), steps=6), Lane.CHAT, context_tokens=3_000)
     bench = build(tmp_path, model)
@@ -410,23 +190,3 @@ async def test_messages_are_compacted_by_what_the_server_says_they_are(tmp_path:
     assert 1_500 < event.tokens_before < 3_000
     assert event.tokens_after < event.tokens_before
     assert model.requests[-1].wire.startswith(model.requests[0].chunks[0].wire)
-
-
-async def test_a_document_of_the_session_shows_all_epochs(tmp_path: Path):
-    bench, _ = await run(tmp_path, long_job(reply(GOOD)))
-    kept = load(bench.session.path)
-    text = as_markdown(bench.session.path)
-    assert first_task(kept) == "Convert the boiler."
-    assert all(f"look did {n}" in text for n in range(5))
-    assert "## Compacted (" in text
-
-
-async def test_a_resumed_chat_session_knows_how_long_its_prompt_was(tmp_path: Path):
-    model = Counting([look(0), look(1), reply("done")], Lane.CHAT)
-    bench = build(tmp_path, model)
-    await bench.agent.turn(TASK)
-    before = sizes(bench.session.transcript, bench.session.last_usage)
-    bench.session.close()
-    session, _ = Session.resume(bench.session.path, model)
-    with session:
-        assert sizes(session.transcript, session.last_usage) == before
