@@ -14,6 +14,7 @@ EXCEPTIONS = {
     4: ("device failure", "the device could not do it; look at the device itself"),
     5: ("acknowledge", "the device needs longer; read again in a while"),
     6: ("device busy", "it is serving someone else; wait, and read more registers with fewer calls"),
+    7: ("negative acknowledge", "the device does not do what was asked; old controllers answer so to programming"),
     8: ("memory parity error", "the device found its memory faulty; look at the device itself"),
     10: ("gateway path unavailable", "the gateway has no way to this unit; check the unit number and its set-up"),
     11: (
@@ -140,9 +141,15 @@ def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"
 
 
 def broken(endpoint: Endpoint, received: bytes = b"", hint: str = "") -> Broken:
+    if not received and endpoint.is_serial:
+        return Broken(f"The serial port {endpoint.host} is gone: was its adapter pulled out?", True)
     if not received:
         said = f" ({hint})" if hint else ""
-        return Broken(f"{endpoint.gateway} closed the connection without a reply{said}.", True)
+        return Broken(
+            f"{endpoint.gateway} closed the connection without a reply{said}: it takes no further client (many allow "
+            "one to four: is another program connected?), or does not know this unit or request.",
+            True,
+        )
     return Broken(
         f"{endpoint.gateway} closed the connection in the middle of a reply ({len(received)} bytes came: "
         f"{received[:32].hex(' ')}). They are not used.",

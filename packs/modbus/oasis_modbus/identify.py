@@ -2,7 +2,7 @@
 
 from oasis.plant.values import spelled
 from oasis_modbus import sunspec_items
-from oasis_modbus.faults import Silent
+from oasis_modbus.faults import Broken, Silent
 from oasis_modbus.units import Refused, Unit
 
 NAMES = {
@@ -28,7 +28,7 @@ async def objects(unit: Unit, level: int = BASIC) -> dict[int, str]:
             raise
         texts, more, at = _parsed(reply.pdu)
         found |= texts
-        if not more:
+        if not more or at in found:
             break
     return found
 
@@ -36,12 +36,12 @@ async def objects(unit: Unit, level: int = BASIC) -> dict[int, str]:
 async def identity(unit: Unit) -> str:
     """Who the device says it is: by function 43, else by SunSpec's model 1; empty where it says neither.
 
-    Some devices are silent to a function that they do not have: only one that is silent to reading as well is
+    Some devices are silent to a function that they do not have, or hang up: only one that does not read either is
     unreachable. Raises LinkFault, Refused (busy).
     """
     try:
         said = spelled_out(await objects(unit))
-    except Silent:
+    except (Silent, Broken):
         said = ""
     if said:
         return said

@@ -60,6 +60,8 @@ class Search:
         self._share = share
         self._bounds = (0, LAST)
         self._refused: set[int] = set()
+        self._code = 0
+        self._largest = 1
         self.found = Ranges(table)
 
     async def within(self, first: int, last: int) -> Ranges:
@@ -68,9 +70,8 @@ class Search:
         From each that reads, outwards to both ends. What the budget leaves undecided is named.
         """
         self._bounds = (first, last)
-        most = self.found.table.most
-        for low in range(first, last + 1, most):
-            high = min(low + most - 1, last)
+        for low in range(first, last + 1, self._most):
+            high = min(low + self._most - 1, last)
             if await self._reads(low, high):
                 self.found.add(low, high)
         for stride in _STRIDES:
@@ -121,9 +122,12 @@ class Search:
         return None if self.found.why else True
 
     async def _end(self, at: int, way: int) -> int:
-        """The last readable address from `at` in one direction: in growing steps, then halving the one that failed."""
+        """The last readable address from `at` in one direction: in growing steps, then halving the one that failed.
+
+        Where the next address reads by itself after all, the step was too long for the device, or went over a border
+        within its map: the search goes on from there.
+        """
         sure, step, whole = at, 1, 0
-        most = self.found.table.most
         low, high = self._bounds
         while low <= sure + way <= high and not self.found.has(sure + way):
             far = max(low, min(high, sure + way * step))
@@ -131,12 +135,27 @@ class Search:
             if answer is None:
                 return sure
             if not answer:
-                return await self._halved(sure, far, way)
-            sure, whole, step = far, whole + (step == most), min(step * 2, most)
-            if whole >= _MOST_BLOCKS:
+                sure = await self._halved(sure, far, way)
+                if not await self._reads(sure + way, sure + way):
+                    return sure
+                self._note_limit()
+                sure, step = sure + way, 1
+                continue
+            whole += step if step == self._most else 0
+            sure, step = far, min(step * 2, self._most)
+            if whole >= _MOST_BLOCKS * self.found.table.most:
                 self.found.goes_on = True
                 break
         return sure
+
+    @property
+    def _most(self) -> int:
+        return self._reader.most[self.found.table.name]
+
+    def _note_limit(self) -> None:
+        """A block was refused whose addresses read: for its count, where the device says that it is the count."""
+        if self._code == 3:
+            self._reader.most[self.found.table.name] = self._largest
 
     async def _halved(self, sure: int, bad: int, way: int) -> int:
         """The last readable address between one that reads and one at or before which something does not."""
@@ -177,6 +196,7 @@ class Search:
             await self._reader.unit.values(table, first, last - first + 1)
         except Refused as refused:
             if refused.code in (2, 3, 4):
+                self._code = refused.code if last > first else self._code
                 self._refused |= {first} if first == last else set()
                 return False
             self.found.is_absent = refused.code == 1
@@ -185,5 +205,6 @@ class Search:
         except LinkFault as fault:
             self.found.why = str(fault)
             return None
+        self._largest = max(self._largest, last - first + 1)
         self._reader.known[table.name].add(first, last - first + 1)
         return True

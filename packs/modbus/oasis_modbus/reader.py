@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -48,7 +48,8 @@ class Reader:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.known = {name: Known() for name in TABLES}
-        self._most = {name: table.most for name, table in TABLES.items()}
+        self.most = {name: table.most for name, table in TABLES.items()}
+        """How many registers or bits of each table the device gives at once, as far as it is known."""
         self._halve_until = 0.0
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
@@ -78,7 +79,7 @@ class Reader:
         got: dict[tuple[str, Span], Got] = {}
         fault: LinkFault | None = None
         for name, some in spans.items():
-            for block in blocks(some, self._most[name], self.known[name]):
+            for block in blocks(some, self.most[name], self.known[name]):
                 if fault is None:
                     fault = await self._block(TABLES[name], block, got)
                 if fault:
@@ -90,6 +91,8 @@ class Reader:
 
     async def _block(self, table: Table, block: Block, got: dict[tuple[str, Span], Got]) -> LinkFault | None:
         """Read one block into `got`. In halves where an address in it does not exist, or it is too much at once."""
+        if block.count > (most := self.most[table.name]) and len(block.spans) > 1:
+            return await self._blocks(table, blocks(block.spans, most, self.known[table.name]), got)
         try:
             values = await self.unit.values(table, block.first, block.count)
         except LinkFault as fault:
@@ -98,17 +101,22 @@ class Reader:
             if not self._may_halve(refused, block):
                 got.update({(table.name, span): self._refused(refused, block) for span in block.spans})
                 return None
-            for half in block.halves():
-                if fault := await self._block(table, half, got):
-                    return fault
+            if fault := await self._blocks(table, block.halves(), got):
+                return fault
             if refused.code == 3 and all(got[table.name, span].words for span in block.spans):
                 at_once = max(half.count for half in block.halves())
-                self._most[table.name] = min(self._most[table.name], at_once)
+                self.most[table.name] = min(self.most[table.name], at_once)
             return None
         self.known[table.name].add(block.first, block.count)
         for span in block.spans:
             at = span.first - block.first
             got[table.name, span] = Got(tuple(values[at : at + span.size]))
+        return None
+
+    async def _blocks(self, table: Table, some: Iterable[Block], got: dict[tuple[str, Span], Got]) -> LinkFault | None:
+        for block in some:
+            if fault := await self._block(table, block, got):
+                return fault
         return None
 
     def _may_halve(self, refused: Refused, block: Block) -> bool:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
-from oasis_modbus.frames import Reply, parse_rtu, rtu_frame, rtu_length
+from oasis_modbus.frames import Reply, rtu_frame
+from oasis_modbus.hearing import MOST_BYTES, Hearing
 from oasis_modbus.link import Link
 
 if TYPE_CHECKING:
     from serial import Serial
 
-MOST_BYTES = 256
 _SLICE_S = 0.02
 """How long one look at the port waits. It is set once: some ports refuse to be set again while they are open."""
 
@@ -49,41 +49,25 @@ class SerialLink(Link):
 
     def _ask(self, frame: bytes, timeout_s: float) -> Reply:
         port = self._opened()
-        received = bytearray()
+        hearing = Hearing(frame, self._echoes)
         try:
             self._settle(port)
             port.write(frame)
             port.flush()
             self._is_uneasy = True
-            reply = self._reply(port, frame, received, time.monotonic() + timeout_s)
+            reply = _heard(port, hearing, time.monotonic() + timeout_s)
         except OSError as fault:
             self._close()
-            raise faults.broken(self.endpoint, bytes(received)) from fault
-        if reply is None and received:
-            is_whole = (length := rtu_length(received)) is not None and len(received) >= length
-            if is_whole or len(received) >= MOST_BYTES:
-                raise faults.garbled(self.endpoint, bytes(received), "its checksum is wrong")
+            raise faults.broken(self.endpoint, bytes(hearing.received)) from fault
+        finally:
+            self._echoes = hearing.echoes
+        if reply is None and hearing.is_spoiled:
+            raise faults.garbled(self.endpoint, bytes(hearing.received), "its checksum is wrong")
         if reply is None:
-            raise faults.silent(self.endpoint, frame[0], timeout_s, bytes(received))
+            raise faults.silent(self.endpoint, frame[0], timeout_s, bytes(hearing.received))
         checked = self.checked(frame[0], frame[1], reply)
         self._is_uneasy = False
         return checked
-
-    def _reply(self, port: "Serial", frame: bytes, received: bytearray, until: float) -> Reply | None:
-        """The first whole frame, or None when none came in time. An adapter's echo of the request is left out."""
-        is_read = frame[1] not in (5, 6, 15, 16, 22)
-        while True:
-            if (is_read or self._echoes) and received.startswith(frame):
-                del received[: len(frame)]
-                self._echoes = True
-            may_be_echo = (is_read or self._echoes) and frame.startswith(received)
-            length = rtu_length(received)
-            if not may_be_echo and length is not None and len(received) >= length:
-                return parse_rtu(bytes(received[:length]))
-            left = until - time.monotonic()
-            if left <= 0 or len(received) >= MOST_BYTES:
-                return None
-            received += port.read(max(1, min(port.in_waiting, MOST_BYTES - len(received))))
 
     def _settle(self, port: "Serial") -> None:
         """The pause before a frame: 3.5 characters (Serial Line V1.02, 2.5.1.1); after a fault, until nothing comes."""
@@ -130,6 +114,13 @@ class SerialLink(Link):
         port, self._port = self._port, None
         if port:
             port.close()
+
+
+def _heard(port: "Serial", hearing: Hearing, until: float) -> Reply | None:
+    """The reply, or None where it is spoiled or did not come in time."""
+    while (reply := hearing.reply()) is None and not hearing.is_spoiled and time.monotonic() < until:
+        hearing.received += port.read(max(1, min(port.in_waiting, MOST_BYTES - len(hearing.received))))
+    return reply
 
 
 def _termios_faults() -> tuple[type[Exception], ...]:

@@ -8,10 +8,13 @@ from abc import abstractmethod
 
 from oasis_modbus import faults
 from oasis_modbus.endpoint import Endpoint
-from oasis_modbus.frames import MBAP, MOST_PDU, Reply, parse_rtu, parse_tcp, rtu_frame, rtu_length
+from oasis_modbus.frames import MBAP, MOST_PDU, Reply, parse_tcp, rtu_frame
+from oasis_modbus.hearing import Hearing
 from oasis_modbus.link import Link
 
 CONNECT_S = 5.0
+_LOOKS = 2
+"""Rounds of the loop until it has heard what has arrived."""
 
 
 class StreamLink(Link):
@@ -53,7 +56,12 @@ class StreamLink(Link):
             raise
 
     async def _ready(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to send a request on."""
+        """A connection to send a request on.
+
+        One that the device has ended is noticed before a request is lost on it: first the loop hears what has come.
+        """
+        for _ in range(_LOOKS if self._reader else 0):
+            await asyncio.sleep(0)
         return await self._connected()
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -141,6 +149,10 @@ class RtuStreamLink(StreamLink):
     Not in a scan, where silence is the rule, and a late reply is known by its unit.
     """
 
+    def __init__(self, endpoint: Endpoint, gate: asyncio.Lock) -> None:
+        super().__init__(endpoint, gate)
+        self._echoes = False
+
     def frame(self, unit: int, pdu: bytes) -> bytes:
         return rtu_frame(unit, pdu)
 
@@ -154,7 +166,7 @@ class RtuStreamLink(StreamLink):
         """What came since the last reply is left out: nobody asked for it. The first look lets in what has arrived."""
         reader, _ = await self._connected()
         stray = bytearray()
-        for _ in range(2):
+        for _ in range(_LOOKS):
             with contextlib.suppress(OSError):
                 async with asyncio.timeout(0):
                     while piece := await reader.read(256):
@@ -163,15 +175,17 @@ class RtuStreamLink(StreamLink):
         return await self._connected()
 
     async def _reply(self, reader: asyncio.StreamReader, frame: bytes, received: bytearray) -> Reply:
-        while (length := rtu_length(received)) is None or len(received) < length:
+        hearing = Hearing(frame, self._echoes, received)
+        while (reply := hearing.reply()) is None:
+            if hearing.is_spoiled:
+                raise faults.garbled(self.endpoint, bytes(received), "its checksum is wrong")
             piece = await reader.read(256)
             if not piece:
                 raise asyncio.IncompleteReadError(bytes(received), None)
             received += piece
-        reply = parse_rtu(bytes(received[:length]))
-        if reply is None or len(received) > length:
-            why = "its checksum is wrong" if reply is None else "more came than one reply"
-            raise faults.garbled(self.endpoint, bytes(received), why)
+        self._echoes = hearing.echoes
+        if hearing.trailing(reply):
+            raise faults.garbled(self.endpoint, bytes(received), "more came than one reply")
         return self.checked(frame[0], frame[1], reply)
 
 

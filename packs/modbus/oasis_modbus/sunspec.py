@@ -59,7 +59,7 @@ async def chain(unit: Unit, spend: Callable[[], bool]) -> tuple[list[Placed], st
             if not head or head[0] == _END:
                 missing = f"holding {at} does not read, where the next model or the end mark should be"
                 return found, "" if head else missing
-            if why := _beyond(at, *head):
+            if why := _impossible(at, *head):
                 return found, why
             found.append(Placed(head[0], at, head[1]))
             at += 2 + head[1]
@@ -76,8 +76,10 @@ async def block(unit: Unit, placed: Placed) -> list[int]:
     return words
 
 
-def _beyond(at: int, model: int, length: int) -> str:
-    """Why a model cannot be as long as it says, empty where it can."""
+def _impossible(at: int, model: int, length: int) -> str:
+    """Why what stands there is no model, empty where it can be one."""
+    if not model:
+        return f"holding {at} is 0 where the next model or the end mark FFFF should be"
     last = at + 1 + length
     if last <= LAST:
         return ""

@@ -1,14 +1,15 @@
 """SunSpec: a model's points by its definition."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from oasis.errors import ToolFault
 from oasis.plant.values import Form, Point, Reading, Value
-from oasis_modbus.codec import TYPES, decoded, told
+from oasis_modbus.codec import TYPES, decoded, packed, told
 from oasis_modbus.sunspec import Placed
 from oasis_modbus.tables import TABLES
 
@@ -16,14 +17,17 @@ from oasis_modbus.tables import TABLES
 _ABSENT: Mapping[str, int] = {
     "int16": 0x8000, "uint16": 0xFFFF, "enum16": 0xFFFF, "bitfield16": 0xFFFF, "pad": 0x8000,
     "sunssf": 0x8000, "raw16": 0xFFFF, "int32": 0x80000000, "uint32": 0xFFFFFFFF, "enum32": 0xFFFFFFFF,
-    "bitfield32": 0xFFFFFFFF, "ipaddr": 0, "int64": 1 << 63, "uint64": (1 << 64) - 1, "count": 0xFFFF,
+    "bitfield32": 0xFFFFFFFF, "bitfield64": (1 << 64) - 1, "ipaddr": 0, "ipv6addr": 0, "eui48": (1 << 64) - 1,
+    "int64": 1 << 63, "uint64": (1 << 64) - 1, "count": 0xFFFF,
 }  # fmt: skip
 _TYPES = {
     "acc16": "uint16", "enum16": "uint16", "bitfield16": "uint16", "pad": "int16", "sunssf": "int16", "raw16": "uint16",
-    "count": "uint16", "acc32": "uint32", "enum32": "uint32", "bitfield32": "uint32", "ipaddr": "uint32",
-    "acc64": "uint64", "bitfield64": "uint64",
+    "count": "uint16", "acc32": "uint32", "enum32": "uint32", "bitfield32": "uint32", "acc64": "uint64",
+    "bitfield64": "uint64",
 }  # fmt: skip
 _MOST_BYTES = 4_000_000
+_NO_COUNT = 0xFFFF
+_MOST_REPEATED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,31 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Points that repeat behind those before them; `at` of its fields counts from where each repetition begins.
+
+    `count` is how often: a number, the point that holds it, or 0 for as often as the model's length has room.
+    """
+
+    name: str
+    count: int | str
+    fields: tuple[Field, ...]
+    groups: "tuple[Group, ...]" = ()
+
+    @property
+    def size(self) -> int:
+        """Registers of one repetition without the groups in it."""
+        return sum(field.size for field in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """A model's definition: the points of its fixed part."""
+    """A model's definition: the points of its fixed part, and groups of further ones behind it."""
 
     id: int
     name: str
     fields: tuple[Field, ...]
+    groups: tuple[Group, ...] = ()
 
 
 COMMON = Model(
@@ -75,42 +98,79 @@ def load(path: Path) -> Model:
         if not path.is_file() or not 0 < path.stat().st_size <= _MOST_BYTES:
             raise ToolFault(f"{path} is no SunSpec model in JSON: it is not there, is empty, or is over 4 MB.")
         return parsed(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise ToolFault(
             f"{path} is no SunSpec model in JSON ({type(fault).__name__}). SunSpec publishes them as model_NNN.json."
         ) from fault
 
 
 def parsed(data: Mapping[str, Any]) -> Model:
-    """The model that a SunSpec JSON says. Only the points of its own group: repeating groups follow behind them."""
+    """The model that a SunSpec JSON says."""
     group = cast("Mapping[str, Any]", data["group"])
+    whole = _group(group)
+    return Model(int(data["id"]), str(group.get("label") or group["name"]), whole.fields, whole.groups)
+
+
+def _group(data: Mapping[str, Any]) -> Group:
     fields: list[Field] = []
     at = 0
-    for raw in cast("Sequence[Mapping[str, Any]]", group["points"]):
-        size = int(raw["size"])
-        symbols = {int(s["value"]): str(s["name"]) for s in raw.get("symbols", ())} or None
-        sf = cast("str | int", raw.get("sf", 0))
-        fields.append(
-            Field(
-                str(raw["name"]),
-                at,
-                size,
-                str(raw["type"]),
-                str(raw.get("units", "")),
-                sf,
-                symbols,
-                str(raw.get("label", "")),
-            )
-        )
-        at += size
-    return Model(int(data["id"]), str(group.get("label") or group["name"]), tuple(fields))
+    for raw in cast("Sequence[Mapping[str, Any]]", data.get("points", ())):
+        fields.append(_field(raw, at))
+        at += fields[-1].size
+    count = cast("int | str", data.get("count", 1))
+    groups = cast("Sequence[Mapping[str, Any]]", data.get("groups", ()))
+    return Group(str(data["name"]), count, tuple(fields), tuple(_group(inner) for inner in groups))
+
+
+def _field(raw: Mapping[str, Any], at: int) -> Field:
+    symbols = {int(s["value"]): str(s["name"]) for s in raw.get("symbols", ())} or None
+    sf = cast("str | int", raw.get("sf", 0))
+    unit, label = str(raw.get("units", "")), str(raw.get("label", ""))
+    return Field(str(raw["name"]), at, int(raw["size"]), str(raw["type"]), unit, sf, symbols, label)
 
 
 def readings(model: Model, placed: Placed, words: Sequence[int]) -> list[Reading]:
     """A reading for each point that the device has room for, scaled by its scale factor, in its unit."""
-    exponents = {f.name: _exponent(f, words) for f in model.fields if f.kind == "sunssf"}
-    shown = [f for f in model.fields if f.kind not in ("sunssf", "pad") and f.name not in ("ID", "L")]
-    return [_reading(f, placed, words, exponents) for f in shown if f.at + f.size <= len(words)]
+    walk = _Walk(placed, words)
+    walk.over(Group("", 1, model.fields, model.groups), "", 0, {})
+    return walk.made
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Goes over a model's words, group by group."""
+
+    placed: Placed
+    words: Sequence[int]
+    made: list[Reading] = dataclasses.field(default_factory=list[Reading])
+
+    def over(self, group: Group, name: str, at: int, outer: Mapping[str, int | None]) -> int:
+        """Add the readings of one repetition that begins at `at`, and of the groups in it; gives where it ends.
+
+        `outer` are numbers of the points around it by name: exponents, and how often its groups repeat.
+        """
+        fields = [replace(f, at=at + f.at, name=f"{name}{f.name}") for f in group.fields]
+        numbers = dict(outer)
+        numbers |= {f.name: self._number(laid) for f, laid in zip(group.fields, fields, strict=True)}
+        hidden = () if name else ("ID", "L")
+        shown = [f for f in fields if f.kind not in ("sunssf", "pad") and f.name not in hidden]
+        self.made += [_reading(f, self.placed, self.words, numbers) for f in shown if f.at + f.size <= len(self.words)]
+        end = at + group.size
+        for inner in group.groups:
+            count = (inner.count or None) if isinstance(inner.count, int) else numbers.get(inner.count)
+            n = 0
+            while end + max(1, inner.size) <= len(self.words) and n < (_MOST_REPEATED if count is None else count):
+                n += 1
+                end = self.over(inner, f"{name}{inner.name}[{n}].", end, numbers)
+        return end
+
+    def _number(self, field: Field) -> int | None:
+        """An exponent or a count; None for what is neither, or not implemented."""
+        if field.kind == "sunssf":
+            return _exponent(field, self.words)
+        if field.plain != "uint16" or field.at >= len(self.words) or self.words[field.at] == _NO_COUNT:
+            return None
+        return self.words[field.at]
 
 
 def _reading(field: Field, placed: Placed, words: Sequence[int], exponents: Mapping[str, int | None]) -> Reading:
@@ -128,6 +188,8 @@ def _reading(field: Field, placed: Placed, words: Sequence[int], exponents: Mapp
         return Reading(point, None, "not implemented in this device", raw, where)
     if isinstance(field.sf, str) and exponent is None:
         return Reading(point, None, f"its scale factor {field.sf} is not implemented", raw, where)
+    if address := _address(field.kind, part):
+        return Reading(replace(point, form=Form()), address, raw=raw, where=where)
     if kind not in TYPES:
         return Reading(point, None, f"type {field.kind} is not decoded", raw, where)
     value = decoded(part, kind, "ABCD")
@@ -148,6 +210,16 @@ def absent(field: Field, words: Sequence[int]) -> bool:
     for word in words:
         number = number << 16 | word
     return number == _ABSENT.get(field.kind)
+
+
+def _address(kind: str, words: Sequence[int]) -> str:
+    """An address of a network as it is written; empty for other kinds."""
+    data = packed(words)
+    if kind == "ipaddr":
+        return ".".join(str(byte) for byte in data)
+    if kind == "ipv6addr":
+        return ":".join(f"{word:x}" for word in words)
+    return "-".join(f"{byte:02X}" for byte in data[-6:]) if kind == "eui48" else ""
 
 
 def _exponent(field: Field, words: Sequence[int]) -> int | None:

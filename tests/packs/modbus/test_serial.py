@@ -121,6 +121,26 @@ async def test_the_echo_of_an_adapter_is_not_taken_for_an_acknowledgement():
     assert sent.effect is Effect.UNKNOWN
 
 
+async def test_behind_the_echo_of_an_adapter_the_acknowledgement_is_seen():
+    with line(lambda r: r + answered(r)) as (url, _):
+        async with driver(f"{url}&unit=3") as one:
+            await one.read([one.point("holding 0")])
+            sent = [
+                await one.write(await approved(one, item, value))
+                for item, value in (("coil 1", True), ("holding 1 uint16", 7), ("holding 1 bit 3", True))
+            ]
+    assert [s.effect for s in sent] == [Effect.WRITTEN] * 3
+
+
+async def test_noise_between_frames_does_no_harm():
+    with line(lambda r: b"\xff\0" + answered(r) + b"\xff") as (url, requests):
+        async with driver(f"{url}&unit=3") as one:
+            for _ in range(3):
+                (reading,) = await one.read([one.point("holding 0 uint16")])
+                assert reading.value == 100
+    assert len(requests) == 3
+
+
 async def test_a_wrong_checksum_is_asked_once_more_and_then_told():
     with (
         line(lambda r: answered(r)[:-1] + b"\x00") as (url, requests),

@@ -77,7 +77,71 @@ def test_a_device_with_a_shorter_model_gives_what_it_has():
     assert [r.point.name for r in small(2305, 0, 5, 0)] == ["V", "A"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"id": 1}', "not json"])
+def strings(count: int | str, inner: list[dict[str, object]] | None = None) -> dict[str, object]:
+    """A model with a group of strings that repeats."""
+    string = {
+        "name": "string", "count": count, "groups": inner or [],
+        "points": [
+            {"name": "ID", "size": 1, "type": "uint16"},
+            {"name": "A", "size": 1, "type": "int16", "sf": "A_SF", "units": "A"},
+        ],
+    }  # fmt: skip
+    points = [{"name": name, "size": 1, "type": "uint16"} for name in ("ID", "L", "N")]
+    points.append({"name": "A_SF", "size": 1, "type": "sunssf"})
+    return {"id": 64_002, "group": {"name": "strings", "points": points, "groups": [string]}}
+
+
+def of_strings(model: dict[str, object], *words: int) -> dict[str, object]:
+    placed = Placed(64_002, 40_070, len(words))
+    readings = sunspec_model.readings(sunspec_model.parsed(model), placed, [64_002, len(words), *words])
+    return {f"{r.point.name} {r.point.address}": r.value for r in readings}
+
+
+@pytest.mark.parametrize(("count", "said"), [("N", 2), (0, 0xFFFF), (0, 2), ("N", 0xFFFF), (2, 9)])
+def test_points_that_repeat_are_read_as_often_as_the_device_has_them(count: int | str, said: int):
+    read = of_strings(strings(count), said, 0xFFFF, 1, 53, 2, 0xFFC9)
+    read.pop("N holding 40072")
+    assert read == {
+        "string[1].ID holding 40074": 1, "string[1].A holding 40075": 5.3,
+        "string[2].ID holding 40076": 2, "string[2].A holding 40077": -5.5,
+    }  # fmt: skip
+
+
+def test_of_points_that_repeat_only_what_the_model_has_room_for_is_read():
+    assert list(of_strings(strings("N"), 500, 0, 1, 53, 2)) == [
+        "N holding 40072", "string[1].ID holding 40074", "string[1].A holding 40075",
+    ]  # fmt: skip
+
+
+def test_points_that_repeat_no_times_are_not_read():
+    assert list(of_strings(strings("N"), 0, 0, 1, 53, 2)) == ["N holding 40072"]
+
+
+def test_groups_within_groups_have_their_own_scale_factors():
+    points = [
+        {"name": "V", "size": 1, "type": "uint16", "sf": "V_SF"}, {"name": "V_SF", "size": 1, "type": "sunssf"}
+    ]  # fmt: skip
+    inner = {"name": "point", "count": 2, "points": points}
+    read = of_strings(strings(2, [inner]), 2, 0, 1, 10, 7, 1, 8, 0, 2, 11, 9, 0xFFFF, 5, 0x8000)
+    assert [(name.partition(" ")[0], value) for name, value in read.items() if ".V" in name] == [
+        ("string[1].point[1].V", 70), ("string[1].point[2].V", 8),
+        ("string[2].point[1].V", 0.9), ("string[2].point[2].V", None),
+    ]  # fmt: skip
+
+
+def test_addresses_of_a_network_are_told_as_they_are_written():
+    kinds = (("ipaddr", 2), ("ipv6addr", 8), ("eui48", 4))
+    points = [{"name": name, "size": 1, "type": "uint16"} for name in ("ID", "L")]
+    points += [{"name": kind, "size": size, "type": kind} for kind, size in kinds]
+    model = sunspec_model.parsed({"id": 64_003, "group": {"name": "net", "points": points}})
+    words = [0xC0A8, 0x000A, 0xFE80, 0, 0, 0, 0, 0, 0, 0x1B, 0, 0x001B, 0x19AA, 0xBBCC]
+    placed = Placed(64_003, 0, len(words))
+    told = sunspec_model.readings(model, placed, [64_003, len(words), *words])
+    assert [r.value for r in told] == ["192.168.0.10", "fe80:0:0:0:0:0:0:1b", "00-1B-19-AA-BB-CC"]
+    assert not any(r.is_good for r in sunspec_model.readings(model, placed, [64_003, 14, *[0] * 10, *[0xFFFF] * 4]))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"id": 1}', "not json", "[" * 100_000])
 def test_a_file_that_is_no_model_is_told(tmp_path: Path, text: str):
     path = tmp_path / "m.json"
     path.write_text(text)
@@ -126,6 +190,35 @@ async def test_a_model_that_claims_more_registers_than_there_are_is_not_used():
     assert "models: 1 common (holding 40002-40069)" in note
     assert "model 103 at holding 40070 says that 60000 registers follow, and would end at 100071, over 65535" in note
     assert [found.item for found in done.found] == ["holding 40002-40069"]
+
+
+async def test_a_chain_that_runs_into_zeros_is_said_to_be_broken():
+    served = chain(103, [0] * 52)
+    served[40_000][-2:] = [0] * 40
+    async with pymodbus_device(served) as url:
+        (first, *_) = await read(f"{url}/7", "sunspec")
+    assert first.more[0].endswith(
+        "the chain is broken: holding 40122 is 0 where the next model or the end mark FFFF should be"
+    )
+
+
+@pytest.mark.parametrize("base", [0, 40_000, 50_000])
+async def test_a_chain_is_found_at_each_of_its_three_places(base: int):
+    async with pymodbus_device({base: chain(103, [0] * 52)[40_000]}) as url, driver(f"{url}/7") as one:
+        done = await one.scan(["sunspec"], Budget())
+    assert [f.item for f in done.found] == [f"holding {base + 2}-{base + 69}", f"holding {base + 70}-{base + 121}"]
+
+
+async def test_two_models_of_one_id_are_both_read_and_an_unknown_one_is_named_by_its_id(tmp_path: Path):
+    (tmp_path / "m.json").write_text(json.dumps(SMALL))
+    words = [64_001, 2, 5, 0]
+    served = chain(103, [0] * 52)
+    served[40_000][-2:] = [*words, 64_999, 1, 7, *words, 0xFFFF, 0]
+    async with pymodbus_device(served) as url, driver(f"{url}/7") as one:
+        readings = await read(f"{url}/7", f"sunspec {tmp_path / 'm.json'}")
+        done = await one.scan(["sunspec"], Budget())
+    assert [(r.point.address, r.value) for r in readings] == [("holding 40124", 5), ("holding 40131", 5)]
+    assert [f.fields["model"] for f in done.found] == ["1", "103", "64001", "64999", "64001"]
 
 
 async def test_a_device_without_sunspec_is_told():

@@ -1,0 +1,101 @@
+"""Devices that keep to the protocol in their own way."""
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from oasis_modbus import faults
+
+from oasis.plant.driver import Budget, Effect
+from tests.packs.modbus.servers import approved, driver, mbap, raw_device, read, registers
+
+
+@asynccontextmanager
+async def closing_device(words: dict[int, int]) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """Ends the connection after each reply; its URL with unit, and the writes that it has executed."""
+    writes: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if request := await reader.read(260):
+            if request[7] == 6:
+                at, value = struct.unpack(">HH", request[8:12])
+                words[at] = value
+                writes.append(request)
+                writer.write(request)
+            else:
+                writer.write(registers(request, words))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"modbus://127.0.0.1:{server.sockets[0].getsockname()[1]}/1", writes
+
+
+async def test_a_device_that_closes_after_each_reply_is_read_and_written():
+    async with closing_device({0: 820, 1: 850}) as (url, writes), driver(url) as one:
+        effects: list[Effect] = []
+        for value in range(10):
+            await one.read([one.point("holding 0-1")])
+            effects.append((await one.write(await approved(one, "holding 0 uint16", value))).effect)
+        (reading,) = await one.read([one.point("holding 0 uint16")])
+        done = await one.scan(["holding 0-9"], Budget())
+    assert (effects, len(writes), reading.value) == ([Effect.WRITTEN] * 10, 10, 9)
+    assert [found.item for found in done.found] == ["holding 0-1"]
+
+
+async def test_a_device_that_takes_no_second_client_says_so():
+    async with raw_device(lambda _: None) as raw:
+        with pytest.raises(faults.Broken, match=r"it takes no further client .* is another program connected"):
+            await read(f"{raw.url}/1", "holding 0")
+
+
+def limited(most: int, code: int, addresses: range):
+    """Answers what asks for more than `most` registers with exception `code`."""
+
+    def answer(request: bytes) -> bytes:
+        if request[7] in (3, 4) and struct.unpack(">H", request[10:12])[0] > most:
+            return mbap(request, bytes([request[7] | 0x80, code]))
+        return registers(request, {at: at for at in addresses})
+
+    return answer
+
+
+@pytest.mark.parametrize("code", [2, 3, 4])
+@pytest.mark.parametrize("most", [1, 10, 50])
+async def test_the_range_of_a_device_that_gives_a_few_registers_at_once_is_found_whole(most: int, code: int):
+    async with raw_device(limited(most, code, range(100))) as raw, driver(f"{raw.url}/1") as one:
+        done = await one.scan([], Budget())
+    assert [found.item for found in done.found if found.kind == "range"] == ["holding 0-99", "input 0-99"]
+
+
+async def test_that_a_device_gives_a_few_registers_at_once_is_learned_within_one_read():
+    async with raw_device(limited(10, 3, range(1000))) as raw, driver(f"{raw.url}/1") as one:
+        readings = await one.read([one.point("holding 0-999 uint16")])
+    assert [r.value for r in readings] == list(range(1000))
+    assert len(raw.requests) < 180
+
+
+async def test_a_device_that_hangs_up_at_function_43_is_not_taken_for_dead():
+    def answer(request: bytes) -> bytes | None:
+        return None if request[7] == 0x2B else registers(request, {0: 820})
+
+    async with raw_device(answer) as raw, driver(f"{raw.url}/1") as one:
+        assert await one.identity() == ""
+
+
+async def test_an_identity_that_always_says_that_more_follows_ends():
+    def answer(request: bytes) -> bytes:
+        return mbap(request, b"\x2b\x0e\x01\x81\xff\x00\x01\x00\x04Acme")
+
+    async with raw_device(answer) as raw, driver(f"{raw.url}/1") as one:
+        assert await one.identity() == 'vendor "Acme"'
+    assert len(raw.requests) == 1
+
+
+async def test_addresses_up_to_65535_are_read():
+    async with raw_device(lambda r: registers(r, {at: at for at in range(65_400, 65_536)})) as raw:
+        readings = await read(f"{raw.url}/1", "holding 65400-65535 uint16", "holding 65534 uint32 ABCD")
+    assert readings[-2].where == "FC03 wire 65535, 465536"
+    assert [readings[135].value, readings[136].value] == [65_535, 65_534 << 16 | 65_535]
