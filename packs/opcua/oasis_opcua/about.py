@@ -15,7 +15,9 @@ _ASKED = ("DataType", "ValueRank", "AccessLevel", "UserAccessLevel")
 PROPERTIES = ("EngineeringUnits", "EURange", "EnumStrings", "EnumValues")
 _INT32 = ua.NodeId(6)
 _READ, _WRITE, _HISTORY = 0x01, 0x02, 0x04
-BASE_DATA_TYPE, ENUMERATION = 24, 29
+BASE_DATA_TYPE, ENUMERATION, STRUCTURE, UNION = 24, 29, 22, 12756
+MOST_ABOVE = 12
+"""Supertypes that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Atlas:
         self._link = link
         self._known: dict[Any, About] = {}
         self._numbers: dict[Any, Mapping[int, str]] = {}
+        self.encodings: dict[Any, Any] = {}
+        """Data types by the ids of their encodings; None where the server does not say."""
+        self.definitions: dict[Any, Any] = {}
+        """What structures consist of, by data type (structures.Definition)."""
         self._types: dict[Any, tuple[str, str]] = {ua.NodeId(BASE_DATA_TYPE): ("BaseDataType", "")} | {
             ua.NodeId(number): (name, name) for number, name in BUILT_IN.items() if number < 22
         }
@@ -125,6 +131,16 @@ class Atlas:
         await self._name_types([kind], None)
         return self._types.get(kind, (str(self._link.node(kind)), ""))
 
+    async def supertypes(self, kind: Any) -> list[Any]:
+        """The supertypes of a structure, nearest first, without Structure itself."""
+        found: list[Any] = []
+        while len(found) < MOST_ABOVE and (above := await self._supertype(kind, None)) is not None:
+            if above in (ua.NodeId(STRUCTURE), ua.NodeId(UNION)) or above in found:
+                break
+            found.append(above)
+            kind = above
+        return found
+
     async def _properties(self, wires: Sequence[Any], budget: Budget | None) -> dict[Any, dict[str, Any]]:
         """Values of the properties that say unit, range and names, by variable."""
         if not wires:
@@ -161,7 +177,7 @@ class Atlas:
 
     async def _built_in(self, kind: Any, budget: Budget | None) -> str:
         """The nearest supertype that is built in; empty for structures and abstract numbers."""
-        for _ in range(12):
+        for _ in range(MOST_ABOVE):
             if kind == ua.NodeId(ENUMERATION):
                 return "Int32"
             if kind in self._types:

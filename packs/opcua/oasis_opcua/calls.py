@@ -4,6 +4,7 @@ A method's value is what it was last called with here: before that, `false` wher
 text where it does. It is written `true`, or a JSON list of arguments.
 """
 
+import contextlib
 import json
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,6 +15,7 @@ from oasis_opcua import faults, items
 from oasis_opcua.about import Atlas, value_of
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Refused
+from oasis_opcua.structures import opened
 from oasis_opcua.texts import plain
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, typed
@@ -84,8 +86,8 @@ def request(method: Method, value: Value, where: str) -> Any:
     return ua.CallMethodRequest(ObjectId=method.owner, MethodId=method.wire, InputArguments=arguments)
 
 
-def result_words(link: Link, method: Method, result: Any) -> str:
-    """What a call gave, in words."""
+async def result_words(link: Link, atlas: Atlas, method: Method, result: Any) -> str:
+    """What a call gave, in words. Raises nothing: the call is over, whatever can still be learnt about its answer."""
     name = status_name(result.StatusCode.value)
     if not result.StatusCode.is_good():
         bad = [
@@ -94,9 +96,12 @@ def result_words(link: Link, method: Method, result: Any) -> str:
             if not code.is_good()
         ]
         return f"{method.name} answered {'; '.join([faults.status(name), *bad])}."
+    outputs = [ua.DataValue(given) for given in result.OutputArguments or ()]
+    with contextlib.suppress(ToolFault):
+        outputs = await opened(link, atlas, outputs)
     values = [
-        f"{argument.name} {spelled(held(given.Value, link.namespaces))}"
-        for argument, given in zip(method.outputs, result.OutputArguments or (), strict=False)
+        f"{argument.name} {spelled(held(data.Value.Value, link.namespaces))}"
+        for argument, data in zip(method.outputs, outputs, strict=False)
     ]
     return f"{method.name} was carried out ({name})" + (f" and gave {', '.join(values)}." if values else ".")
 

@@ -13,6 +13,7 @@ from oasis_opcua import faults, items
 from oasis_opcua.about import Atlas
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Refused
+from oasis_opcua.structures import opened
 from oasis_opcua.texts import plain
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, stamp
@@ -37,6 +38,7 @@ async def history(link: Link, atlas: Atlas, point: Point, item: items.Item) -> l
         ReturnBounds=False,
     )
     values, note = await _drained(link, wire, details, item.most, "DataValues")
+    values = await opened(link, atlas, values)
     where = str(about) if about else ""
     address = replace(point, address=str(item.node))
     readings = [

@@ -10,6 +10,7 @@ from oasis_opcua import faults, items
 from oasis_opcua.about import About, Atlas
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Broken, Refused
+from oasis_opcua.structures import opened
 from oasis_opcua.untyped import status_name, ua
 from oasis_opcua.variants import held, raw, stamp
 
@@ -27,7 +28,7 @@ async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Ite
     places = link.places
     found = [places.get(point.address) for point, _ in points]
     asked = [(place[0], ua.AttributeIds.Value) for place in found if place is not None]
-    answers = iter(await link.read_attributes(asked))
+    answers = iter(await opened(link, atlas, await link.read_attributes(asked)))
     is_brief = len(points) > MOST_DESCRIBED
     readings: list[Reading] = []
     for (point, item), place in zip(points, found, strict=True):

@@ -14,6 +14,7 @@ from oasis_opcua.endpoints import Server
 from oasis_opcua.items import BASE, Node
 from oasis_opcua.link import Link
 from oasis_opcua.reader import of_value
+from oasis_opcua.structures import opened
 from oasis_opcua.untyped import ua
 
 OBJECTS = Node(BASE, "i", "85")
@@ -96,7 +97,7 @@ async def _described(link: Link, atlas: Atlas, branches: Sequence[Branch], budge
     shown = [branch.wire for branch in variables if branch.wire not in folded][:MOST_SHOWN]
     abouts = await atlas.learn(shown, budget)
     values = await link.read(shown, ua.AttributeIds.Value, budget)
-    data = dict(zip(shown, values, strict=False))
+    data = dict(zip(shown, await opened(link, atlas, values), strict=False))
     found = [
         _found(link, branch, abouts.get(branch.wire), data.get(branch.wire))
         for branch in branches

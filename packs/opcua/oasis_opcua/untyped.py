@@ -13,6 +13,8 @@ to_binary: Any = importlib.import_module("asyncua.ua.ua_binary").struct_to_binar
 """A structure's wire bytes."""
 pack: Any = importlib.import_module("asyncua.ua.ua_binary").pack_uatype
 """One value's wire bytes: `pack(VariantType, value)`."""
+unpack: Any = importlib.import_module("asyncua.ua.ua_binary").unpack_uatype
+"""One value from its wire bytes: `unpack(VariantType, buffer)`."""
 
 
 def status_name(code: int) -> str:

@@ -8,6 +8,7 @@ import math
 import struct
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
@@ -29,6 +30,14 @@ FLOATS = ("Float", "Double")
 WRITABLE = ("Boolean", *RANGES, *FLOATS, "String", "LocalizedText", "DateTime", "Guid", "ByteString")
 """Types that a single value can be written to."""
 MOST_TEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A decoded structure: its type's name, and names and values of its fields in order."""
+
+    name: str
+    fields: tuple[tuple[str, Any], ...]
 
 
 def held(value: Any, namespaces: Sequence[str]) -> Value | None:
@@ -72,13 +81,20 @@ def _spelled(value: Any, namespaces: Sequence[str]) -> str:
     for kind, spell in _AS_TEXT:
         if isinstance(value, kind):
             return spell(value, namespaces)
-    if isinstance(value, ua.ExtensionObject) and type(value) is ua.ExtensionObject:
-        return f"a structure of type {from_wire(value.TypeId, namespaces)} that was not decoded"
-    if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value) if field.name not in ("Encoding", "TypeId")]
-        inner = ", ".join(f"{name} {_one(getattr(value, name), namespaces)}" for name in names)
-        return f"{type(value).__name__}({inner})"
+    if type(value) is ua.ExtensionObject:
+        return f"a structure of type {from_wire(value.TypeId, namespaces)} that was not decoded" if value else "empty"
+    if isinstance(value, Structure) or dataclasses.is_dataclass(value):
+        name, fields = _fields(value)
+        return f"{name}({', '.join(f'{field} {_one(inner, namespaces)}' for field, inner in fields)})"
     return str(value)
+
+
+def _fields(value: Any) -> tuple[str, Sequence[tuple[str, Any]]]:
+    """A structure's name, and names and values of its fields."""
+    if isinstance(value, Structure):
+        return value.name, value.fields
+    names = [field.name for field in dataclasses.fields(value) if field.name not in ("Encoding", "TypeId")]
+    return type(value).__name__, [(name, getattr(value, name)) for name in names]
 
 
 def _one(value: Any, namespaces: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from oasis_opcua.link import Link
 from oasis_opcua.past import event, event_filter
 from oasis_opcua.reader import of_value
 from oasis_opcua.refusals import Broken, in_words
+from oasis_opcua.structures import opened
 from oasis_opcua.untyped import status_name, ua
 
 QUEUE = 100
@@ -48,6 +49,7 @@ async def changes(
             if item.verb == "events":
                 yield event(link, replace(point, address=f"event of {item.node}"), given)
                 continue
+            (given,) = await opened(link, atlas, [given])
             for reading in of_value(link, point, item, given, atlas.known(wires[place])):
                 yield reading
     finally:

@@ -86,16 +86,16 @@ async def send(link: Link, atlas: Atlas, approved: ApprovedWrite) -> Sent:
             written: list[Any] = await link.ask(link.session.write(prepared.request))
             return _outcome(written[0])
         results: list[Any] = await link.ask(link.session.call([prepared.request]))
-        return _called(link, prepared.method, results[0])
+        return await _called(link, atlas, prepared.method, results[0])
     except Refused as refused:
         return _refused(refused)
     except ToolFault as broken:
         return Sent(Effect.UNKNOWN, str(broken))
 
 
-def _called(link: Link, method: calls.Method, result: Any) -> Sent:
+async def _called(link: Link, atlas: Atlas, method: calls.Method, result: Any) -> Sent:
     sent = _outcome(result.StatusCode)
-    return Sent(sent.effect, calls.result_words(link, method, result), sent.reply)
+    return Sent(sent.effect, await calls.result_words(link, atlas, method, result), sent.reply)
 
 
 def _outcome(status: Any) -> Sent:

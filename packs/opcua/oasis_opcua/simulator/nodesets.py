@@ -1,22 +1,32 @@
-"""NodeSet2 files loaded into the simulated server, in the order their models need; what cannot be is explained."""
+"""NodeSet2 files loaded into the simulated server, whatever order they are given in; what cannot be is explained.
 
-import logging
-import re
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+asyncua has an importer, which ends at the first thing that it does not know and takes minutes for large files; this one
+fills the address space itself: first all nodes, then their references, data types and values.
+"""
+
+import struct
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
-from oasis.errors import ToolFault
-from oasis_opcua.simulator.nodeset_files import Model, examine, in_order, older
-from oasis_opcua.simulator.nodeset_shape import named, shaped, with_text
+from oasis_opcua.simulator.nodeset_files import BASE, SCHEMA, Model, examine, in_order, older
+from oasis_opcua.simulator.nodeset_ids import Ids
+from oasis_opcua.simulator.nodeset_links import HIERARCHICAL, Links
+from oasis_opcua.simulator.nodeset_nodes import KINDS, made, put_definition, put_value
+from oasis_opcua.simulator.nodeset_types import Types
+from oasis_opcua.simulator.nodeset_values import Values
+from oasis_opcua.untyped import ua
 
 if TYPE_CHECKING:
     from asyncua.server.server import Server
 
 MOST_NAMED = 5
+"""Nodes that are named of each kind of thing that was left out; how many more there are is said."""
+_NOT_NODES = ("NamespaceUris", "ServerUris", "Models", "Aliases", "Extensions")
+_UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, AttributeError, RecursionError, struct.error, ua.UaError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,70 +37,153 @@ class Loaded:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(slots=True)
+class _File:
+    """A file while it is loaded: its nodes that are in the address space, and what was left out, by kind."""
+
+    model: Model
+    ids: Ids
+    nodes: dict[Any, Xml.Element] = field(default_factory=dict[Any, Xml.Element])
+    left_out: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
+
+    def say(self, what: str, node: Xml.Element, why: object = "") -> None:
+        said = f"{self.model.named(node)}{f': {str(why)[:200]}' if why else ''}"
+        if said not in self.left_out[what]:
+            self.left_out[what].append(said)
+
+    def notes(self) -> list[str]:
+        said: list[str] = []
+        for what, places in self.left_out.items():
+            more = f"; and {len(places) - MOST_NAMED:,} more" if len(places) > MOST_NAMED else ""
+            said.append(f"{self.model.path.name}: {what}: {'; '.join(places[:MOST_NAMED])}{more}")
+        return said
+
+
 async def load(server: "Server", paths: Sequence[Path]) -> Loaded:
-    """Import the files. Raises ToolFault, with the node or element at fault, for one that cannot be imported."""
+    """Load the files. Raises ToolFault for one that is no NodeSet2 file, or needs a model that none of them holds."""
     models = in_order([examine(path) for path in paths])
-    counts: dict[str, int] = {}
-    notes: list[str] = [note for model in models for note in older(model, models)]
-    for model in models:
-        notes += shaped(model.root, model.path.name)
-        with _heard() as lines:
+    uris = dict.fromkeys(uri for model in models for uri in (*model.spaces, *model.uris) if uri != BASE)
+    indexes = {uri: int(await server.register_namespace(uri)) for uri in uris}
+    files = [_File(model, Ids(model.root, model.spaces, indexes)) for model in models]
+    space = server.iserver.aspace
+    for file in files:
+        _add_nodes(space, file)
+    links = Links(space)
+    for file in files:
+        _define(links, file)
+    for file in files:
+        _add_references(links, file)
+    hierarchical = links.below(HIERARCHICAL)
+    for file in files:
+        _add_parents(links, file, [wire for wire in file.nodes if not links.is_below(wire, hierarchical)])
+    found = links.reachable()
+    for file in files:
+        _add_parents(links, file, [wire for wire in file.nodes if wire not in found])
+    types = Types(space)
+    for file in files:
+        _add_definitions(space, file, types)
+    for file in files:
+        _add_values(space, file, types)
+    found = links.reachable()
+    counts: dict[str, int] = defaultdict(int)
+    for file in files:
+        counts[file.model.uris[0] if file.model.uris else file.model.path.name] += len(file.nodes)
+        for wire, node in file.nodes.items():
+            if wire not in found:
+                file.say("a node that no browse from the root finds", node)
+    notes = [note for file in files for note in (*older(file.model, models), *file.notes())]
+    return Loaded(dict(counts), tuple(notes))
+
+
+def _add_nodes(space: Any, file: _File) -> None:
+    """Put the file's nodes into the address space, with attributes and without references."""
+    for node in file.model.root:
+        if node.tag not in KINDS:
+            if node.tag.removeprefix(SCHEMA) not in _NOT_NODES:
+                file.say("an element that is no node of NodeSet2, left out", node, node.tag.removeprefix(SCHEMA)[:60])
+            continue
+        try:
+            wire = file.ids.wire(node.get("NodeId"))
+            if wire in file.nodes:
+                file.say("a node that stands in it twice, the first one counts", node)
+            elif wire in space:
+                file.say("a node that is there already (OPC UA's own, or another file's), left out", node)
+            else:
+                space[wire] = made(node, wire, file.ids)
+                file.nodes[wire] = node
+        except ValueError as fault:
+            file.say("a node that cannot be read, left out", node, fault)
+
+
+def _references(file: _File, node: Xml.Element) -> list[tuple[Any, Any, bool]]:
+    """Type, other end and direction of the references that a node's element has; what is none is noted."""
+    found: list[tuple[Any, Any, bool]] = []
+    for reference in node.findall(f"{SCHEMA}References/{SCHEMA}Reference"):
+        try:
+            kind, other = file.ids.wire(reference.get("ReferenceType")), file.ids.wire(reference.text)
+        except ValueError as fault:
+            file.say("a reference that cannot be read, left out", node, fault)
+            continue
+        is_forward = reference.get("IsForward", "true").strip().lower() not in ("false", "0")
+        found.append((kind, other, is_forward))
+    return found
+
+
+def _define(links: Links, file: _File) -> None:
+    """Learn the nodes' type definitions, which stand in every reference to them."""
+    definition = ua.NodeId(ua.ObjectIds.HasTypeDefinition)
+    for wire, node in file.nodes.items():
+        for reference in node.iter(f"{SCHEMA}Reference"):
             try:
-                nodes: list[Any] = await server.import_xml(xmlstring=Xml.tostring(model.root, encoding="unicode"))
-            except Exception as fault:  # asyncua raises whatever its parser stumbles over
-                raise ToolFault(_explained(model, fault, lines)) from fault
-        notes += [f"{model.path.name}: {note}" for line in lines if (note := _dangling(line))]
-        counts[model.uris[0] if model.uris else model.path.name] = len(nodes)
-    return Loaded(counts, tuple(notes))
+                if file.ids.wire(reference.get("ReferenceType")) == definition:
+                    links.define(wire, file.ids.wire(reference.text))
+            except ValueError:
+                pass  # noted where references are added
 
 
-def _dangling(line: str) -> str:
-    """A note of references that lead to nodes that are not there, from what the importer says of them."""
-    if "could not be imported" not in line:
-        return ""
-    pairs = re.findall(
-        r"SourceNodeId=\w+\(Identifier='?(.*?)'?, N.*?TargetNodeId=\w+\(Identifier='?(.*?)'?, N", line, re.DOTALL
+def _add_references(links: Links, file: _File) -> None:
+    for wire, node in file.nodes.items():
+        for kind, other, is_forward in _references(file, node):
+            source, target = (wire, other) if is_forward else (other, wire)
+            if not links.add(source, kind, target):
+                file.say("a reference to a node that is not there, left out", node, file.ids.text(other))
+
+
+def _add_parents(links: Links, file: _File, nodes: Sequence[Any]) -> None:
+    """Put nodes that nothing else leads to below their ParentNodeId: some exporters write nothing else."""
+    component, subtype, of_property = (
+        ua.NodeId(n) for n in (ua.ObjectIds.HasComponent, ua.ObjectIds.HasSubtype, ua.ObjectIds.HasProperty)
     )
-    shown = ", ".join(f"{source} to {target}" for source, target in pairs[:MOST_NAMED])
-    more = ", …" if len(pairs) > MOST_NAMED else ""
-    return f"{len(pairs)} references lead to nodes that are not there and are left out: {shown}{more}"
+    for wire in nodes:
+        node = file.nodes[wire]
+        if not (given := node.get("ParentNodeId")):
+            continue
+        kind = subtype if node.tag.endswith("Type") else component
+        if kind == component and links.definition(wire) == ua.NodeId(ua.ObjectIds.PropertyType):
+            kind = of_property
+        try:
+            is_there = links.add(file.ids.wire(given), kind, wire)
+        except ValueError as fault:
+            file.say("a ParentNodeId that cannot be read", node, fault)
+            continue
+        if not is_there:
+            file.say("a parent that is not there", node, given)
 
 
-@contextmanager
-def _heard() -> Generator[list[str]]:
-    """What asyncua's importer and parser warn of while the context is open."""
-    heard = _Warnings()
-    logs = [logging.getLogger(f"asyncua.common.{name}") for name in ("xmlimporter", "xmlparser")]
-    were = [log.propagate for log in logs]
-    for log in logs:
-        log.addHandler(heard)
-        log.propagate = False
-    try:
-        yield heard.lines
-    finally:
-        for log, was in zip(logs, were, strict=True):
-            log.removeHandler(heard)
-            log.propagate = was
+def _add_definitions(space: Any, file: _File, types: Types) -> None:
+    for wire, node in file.nodes.items():
+        if node.tag == f"{SCHEMA}UADataType":
+            try:
+                put_definition(space[wire], node, file.ids, types)
+            except ValueError as fault:
+                file.say("a Definition that cannot be read, its data type is there without it", node, fault)
 
 
-class _Warnings(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
-def _explained(model: Model, fault: Exception, heard: Sequence[str]) -> str:
-    """Why asyncua did not import the file: what it said, and the node it was at."""
-    where = next((line for line in reversed(heard) if "failure adding node" in line), "")
-    found = re.search(r"nodeid:NodeId\(Identifier='?(.*?)'?, NamespaceIndex=", where)
-    node = next((n for n in model.root if found and n.get("NodeId", "").endswith(f"={found[1]}")), None)
-    if node is None and (quoted := re.search(r"'([^']+)'$", str(fault))):
-        node = with_text(model.root, quoted[1])
-    at = f" It stopped at the node {named(node)}." if node is not None else ""
-    return (
-        f"{model.path.name} was not loaded: asyncua cannot import it ({type(fault).__name__}: {str(fault)[:300]}).{at} "
-        "Mend or leave out that node, or name a further file that holds what it refers to."
-    )
+def _add_values(space: Any, file: _File, types: Types) -> None:
+    values = Values(file.ids, types)
+    for wire, node in file.nodes.items():
+        if node.tag in (f"{SCHEMA}UAVariable", f"{SCHEMA}UAVariableType"):
+            try:
+                put_value(space[wire], node, values)
+            except _UNREADABLE as fault:
+                file.say("a value that cannot be read, its node is there without it", node, fault)
