@@ -225,12 +225,32 @@ def _no_password() -> str:
     raise ValueError("the key has a password")
 
 
+_NOT_YET, _EXPIRED = 9, 10
+_OTHER_NAME = (62, 64)
+"""OpenSSL's codes for why a certificate is not trusted (X509_V_ERR): its time, and a name or address that differs."""
+
+
 def _untrusted(endpoint: Endpoint, fault: ssl.SSLCertVerificationError) -> faults.Unreachable:
-    ca = f"the file {endpoint.tls.ca}" if endpoint.tls.ca else "this computer's store"
+    tls = endpoint.tls
+    said = f"The certificate of {endpoint.gateway} is not trusted ({fault.verify_message}), so nothing was sent. "
+    if fault.verify_code in (_NOT_YET, _EXPIRED):
+        return faults.Unreachable(
+            f"{said}Its time is over or has not begun: look at this computer's clock and the device's, or have the "
+            "certificate renewed by whoever set the device up.",
+            False,
+        )
+    if fault.verify_code in _OTHER_NAME:
+        return faults.Unreachable(
+            f"{said}It is signed as it should be, for another name than {tls.name or endpoint.host}: use the address "
+            "that it was made for, or give the name in it as ?name=NAME. Where you expect no other name, ask whether "
+            "this is the device that you mean.",
+            False,
+        )
+    ca = f"the file {tls.ca}" if tls.ca else "this computer's store"
     return faults.Unreachable(
-        f"The certificate of {endpoint.gateway} is not trusted ({fault.verify_message}), so nothing was sent. It was "
-        f"checked against {ca}. Get the certificate of the authority that signed it (or its own, where it signed "
-        "itself) from whoever set the device up, as a PEM file, and give it as ?ca=FILE; where the name in it is not "
-        "the host's, give that as name=NAME. The other way round, the device must trust the file given as cert=.",
+        f"{said}It was checked against {ca}. Get the certificate of the authority that signed it (or its own, where it "
+        "signed itself) from whoever set the device up, as a PEM file, and give it as ?ca=FILE; where the name in it "
+        "is not the host's, give that as name=NAME. The other way round, the device must trust the file given as "
+        "cert=.",
         False,
     )

@@ -76,7 +76,6 @@ async def test_a_device_that_wants_our_certificate_and_gets_none_is_told(certifi
     [
         ("", "checked against this computer's store"),
         ("?ca={}/ours.pem&name=device.local", "checked against the file"),
-        ("?ca={}/device.pem", "where the name in it is not the host's, give that as name=NAME"),
     ],
 )
 async def test_a_certificate_that_is_not_trusted_says_which_file_to_trust_where(
@@ -88,6 +87,43 @@ async def test_a_certificate_that_is_not_trusted_says_which_file_to_trust_where(
     assert "is not trusted" in str(fault.value)
     assert "give it as ?ca=FILE" in str(fault.value)
     assert words in str(fault.value)
+
+
+@pytest.mark.parametrize("name", ["", "&name=other.local"])
+async def test_a_certificate_for_another_name_says_so(certificates: Path, name: str):
+    async with device(certificates) as url:
+        with pytest.raises(ToolFault) as fault:
+            await read(f"{url}?ca={certificates / 'device.pem'}{name}", "holding 0")
+    assert f"for another name than {name[6:] or '127.0.0.1'}:" in str(fault.value)
+    assert "give the name in it as ?name=NAME" in str(fault.value)
+
+
+async def test_a_certificate_that_has_expired_says_so(certificates: Path):
+    folder = certificates / "expired"
+    folder.mkdir()
+    for command in (
+        "req -newkey rsa:2048 -nodes -subj /CN=device.local -keyout device.key -out device.csr",
+        "x509 -req -in device.csr -signkey device.key -days -1 -out device.pem",
+    ):
+        subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
+    async with device(folder) as url:
+        with pytest.raises(ToolFault, match=r"expired.*look at this computer's clock .* have the certificate renewed"):
+            await read(f"{url}?ca={folder / 'device.pem'}&name=device.local", "holding 0")
+
+
+async def test_a_device_whose_certificate_an_authority_signed_is_read(certificates: Path):
+    folder = certificates / "signed"
+    folder.mkdir()
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
+    for command in (
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=plant-ca -keyout ca.key -out ca.pem",
+        "req -newkey rsa:2048 -nodes -subj /CN=device -keyout device.key -out device.csr",
+        "x509 -req -in device.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out device.pem",
+    ):
+        subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
+    async with device(folder) as url:
+        (reading,) = await read(f"{url}?ca={folder / 'ca.pem'}", "holding 0 uint16")
+    assert reading.value == 5
 
 
 @pytest.mark.parametrize(
