@@ -1,5 +1,6 @@
 """Process data in a thread of their own: sent often enough for the watchdog, working counters and states watched."""
 
+import math
 import os
 import sys
 import threading
@@ -9,7 +10,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
 from oasis_ethercat.esc import State
-from oasis_ethercat.master import Master, Slave
+from oasis_ethercat.master import Master
+from oasis_ethercat.presence import WATCHDOG, Seen
 
 PERIOD_S = 0.004
 WATCHDOG_S = 0.1
@@ -20,6 +22,10 @@ _RECEIVE_US = 10_000
 _MOST_EVENTS = 50
 _NICE = -10
 _NEVER = 1 << 62
+_UNHEARD = 3
+"""Looks at the states without any answer, after which the slaves count as gone."""
+_LATELY_S = 2.0
+_TOO_BUSY = "the machine was too busy"
 
 
 class Cyclic:
@@ -35,12 +41,14 @@ class Cyclic:
         self._stop = threading.Event()
         self._changed = threading.Condition()
         self._pending: dict[int, bytes] = {}
-        self._outputs = {slave.position: bytes(self._bytes(slave, True)) for slave in master.slaves}
+        self._outputs = {slave.position: bytes(slave.bytes(True)) for slave in master.slaves}
         self._thread = threading.Thread(target=self._run, name=f"ethercat {master.name}", daemon=True)
         self._supervised = 0.0
         self._wake_at = _NEVER
         self._good_at = 0.0
         self._worst_gap_s = 0.0
+        self._pause_s, self._paused_at = 0.0, -math.inf
+        self._unheard = 0
         self._told: int | None = None
         self.wanted: dict[int, State] = {}
         """The state that each slave was brought to; absent: none that takes process data."""
@@ -52,11 +60,6 @@ class Cyclic:
         self.expected = 0
         """The working counter when every slave that should answer does."""
         self.events: deque[str] = deque(maxlen=_MOST_EVENTS)
-
-    @staticmethod
-    def _bytes(slave: Slave, is_output: bool) -> int:
-        assert slave.map is not None  # noqa: S101 - mapped before
-        return ((slave.map.output_bits if is_output else slave.map.input_bits) + 7) // 8
 
     @property
     def is_fresh(self) -> bool:
@@ -116,7 +119,7 @@ class Cyclic:
         assert slave.map is not None  # noqa: S101 - mapped before
         number = int.from_bytes(slave.handle.input, "little") >> slave.input_shift
         number &= (1 << slave.map.input_bits) - 1
-        return number.to_bytes(self._bytes(slave, False), "little")
+        return number.to_bytes(slave.bytes(False), "little")
 
     def put(self, position: int, data: bytes) -> None:
         """Send other outputs to a slave from the next cycle on."""
@@ -141,7 +144,7 @@ class Cyclic:
             self.counter = counter = receive(_RECEIVE_US)
             now = clock()
             self.cycles += 1
-            if now - last > self._worst_gap_s:
+            if now - last > WATCHDOG_S or now - last > self._worst_gap_s:
                 self._note_gap(now - last)
             last = now
             if counter == self.expected and not self.is_settling:
@@ -177,9 +180,10 @@ class Cyclic:
                 slave.handle.output = data
 
     def _note_gap(self, seconds: float) -> None:
-        self._worst_gap_s = seconds
+        self._worst_gap_s = max(self._worst_gap_s, seconds)
         if seconds > WATCHDOG_S:
-            self.events.append(f"a cycle took {seconds * 1000:.0f} ms, longer than the watchdog")
+            self._pause_s, self._paused_at = seconds, time.monotonic()
+            self.events.append(f"a cycle took {seconds * 1000:.0f} ms, longer than the watchdog: {_TOO_BUSY}")
 
     def _note_wrong(self, counter: int) -> None:
         """A counter that is not the expected one; while states change it is not judged."""
@@ -197,22 +201,34 @@ class Cyclic:
             self._changed.notify_all()
 
     def _supervise(self, now: float) -> None:
-        """Look at the states of the slaves; skipped while an acyclic call is under way."""
+        """Look at the states of the slaves; skipped while an acyclic call is under way.
+
+        Where no slave answers, a frame may have come late: it is judged when that goes on.
+        """
         if not self._master.lock.acquire(blocking=False):
             return
         try:
-            seen = self._master.states()
+            seen = self._master.states(tries=2)
         finally:
             self._master.lock.release()
         self._supervised = now
+        self._unheard = 0 if any(slave.status for slave in seen) else self._unheard + 1
+        if 0 < self._unheard < _UNHEARD:
+            return
         for slave in seen:
             wanted = self.wanted.get(slave.position)
             if wanted is None or slave.status == wanted:
                 continue
             if slave.position not in self.fallen:
-                self.fallen[slave.position] = slave.words
-                self.events.append(f"slave {slave.position} left {wanted.name}: {slave.words}")
+                self.fallen[slave.position] = said = slave.words + self.cause(slave)
+                self.events.append(f"slave {slave.position} left {wanted.name}: {said}")
             self.put(slave.position, bytes(len(self._outputs[slave.position])))
+
+    def cause(self, slave: Seen) -> str:
+        """That a watchdog expired because this machine did not send, where that was lately; else nothing."""
+        if slave.code != WATCHDOG or time.monotonic() - self._paused_at > _LATELY_S:
+            return ""
+        return f" (this program sent nothing for {self._pause_s * 1000:.0f} ms: {_TOO_BUSY})"
 
     def brought(self, positions: list[int], state: State | None) -> None:
         """Slaves are in a state now (None: one without process data); what they fell from is forgotten."""

@@ -53,15 +53,12 @@ class LiveFacts:
 
     def __init__(self, master: Master) -> None:
         self._master = master
-        self._images: dict[int, sii.Image] = {}
 
     def register(self, position: int, address: int, length: int) -> bytes:
         return self._master.read(position, address, length)
 
     def image(self, position: int) -> sii.Image | None:
-        if position not in self._images:
-            self._images[position] = sii.Image(lambda word: self._master.sii(position, word))
-        return self._images[position]
+        return self._master.image(position)
 
 
 def _gone(position: int) -> ToolFault:

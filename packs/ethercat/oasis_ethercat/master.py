@@ -1,102 +1,103 @@
 """pysoem's master on one interface: initialised, states, SDO, mapping. One lock around everything acyclic.
 
-Process data are exchanged by `cyclic` alone; SOEM allows that beside one acyclic call.
+Process data are exchanged by `cyclic` alone; SOEM allows that beside one acyclic call. SOEM does not say when a frame
+of its configuration was lost: what it configured is looked at, and configured once more.
 """
 
 import contextlib
 import threading
 import time
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from oasis.errors import ToolFault
-from oasis_ethercat import abort_codes, interface, library, process_map
+from oasis_ethercat import interface, library, mapping, process_map
 from oasis_ethercat import sii as sii_contents
-from oasis_ethercat.coe_types import DataType
-from oasis_ethercat.esc import ERROR_FLAG, FMMU_BYTES, Register, State
+from oasis_ethercat.esc import ERROR_FLAG, Mailbox, State
 from oasis_ethercat.presence import Seen
+from oasis_ethercat.sdo import SdoClient, SdoRefused, SdoSilent
+from oasis_ethercat.slave import Slave
 
-SDO_TIMEOUT_MS = 300
 STATE_TIMEOUT_S = 3.0
-LARGEST_OBJECT = 8192
-_FMMUS = 4
 _SILENT_CHECKS = 5
 _POLL_S = 0.002
+_ACKNOWLEDGE_S = 0.1
 _TRIES = 3
-_MOST_EMERGENCIES = 20
-
-
-class SdoRefused(Exception):
-    """The slave aborted an SDO; the text has the code in words."""
-
-
-class SdoSilent(Exception):
-    """No answer to an SDO came in time."""
-
-
-class Slave:
-    """A configured slave. `counter` is what process data add to the working counter for it."""
-
-    def __init__(self, position: int, handle: Any) -> None:
-        self.position = position
-        self.handle = handle
-        self.contents: sii_contents.Contents | None = None
-        self.map: process_map.ProcessMap | None = None
-        self.kinds: dict[tuple[int, int], DataType] = {}
-        """Types of objects, as a scan of the object dictionary found them."""
-        self.counter = 0
-        self.output_shift = self.input_shift = 0
-        self.emergencies: list[str] = []
-        handle.add_emergency_callback(self._note)  # without one, pysoem raises it in place of the SDO's result
-
-    def _note(self, emergency: Any) -> None:
-        self.emergencies.append(f"error code 0x{emergency.error_code:04X}, error register 0x{emergency.error_reg:02X}")
-        del self.emergencies[:-_MOST_EMERGENCIES]
-
-    @property
-    def name(self) -> str:
-        return str(self.handle.name)
-
-    @property
-    def identity(self) -> sii_contents.Identity:
-        return sii_contents.Identity(self.handle.man, self.handle.id, self.handle.rev, 0)
+_STATE_TRIES = 12
+_INVALID_MAILBOX = 0x0016
 
 
 class Master:
     """The segment as pysoem has configured it. Making one initialises it: every slave goes to INIT, then PREOP.
 
-    `contents` is what is known of the slaves' SII by position.
-    Raises ToolFault where there is no right, no slave, or a slave does not reach PREOP.
+    `images` is what was read of the slaves' SII by position, `expected` how many there were (0: not known).
+    Raises ToolFault where there is no right, no slave, or the slaves are not those that were there.
     """
 
-    def __init__(self, name: str, contents: Mapping[int, sii_contents.Contents]) -> None:
+    def __init__(self, name: str, images: Mapping[int, sii_contents.Image], expected: int = 0) -> None:
         self._pysoem = library.pysoem()
         self.name = name
         self.lock = threading.RLock()
         self.handle: Any = self._pysoem.Master()
         self.is_mapped = False
+        self.slaves: list[Slave] = []
+        self._images = images
+        self._expected = expected
+        if expected > mapping.MOST_SLAVES:
+            raise ToolFault(f"{expected} slaves answer and pysoem handles {mapping.MOST_SLAVES}: divide the segment.")
         try:
             self.handle.open(interface.device_name(name))
         except ConnectionError as fault:
             interface.check(name)
             raise interface.not_allowed(name) from fault
-        self.handle.sdo_read_timeout = self.handle.sdo_write_timeout = SDO_TIMEOUT_MS * 1000
+        self.sdo = SdoClient(self._pysoem, self.handle, self.lock)
         try:
-            self.slaves = self._initialised()
-            for slave in self.slaves:
-                slave.contents = contents.get(slave.position)
+            self.initialise()
         except BaseException:
             self.handle.close()
             raise
 
-    def _initialised(self) -> list[Slave]:
-        if self.handle.config_init() <= 0:
-            interface.check(self.name)
-            raise interface.no_slaves(self.name)
-        slaves = [Slave(position, handle) for position, handle in enumerate(self.handle.slaves, 1)]
+    def initialise(self) -> None:
+        """Bring every slave to INIT, then PREOP; once more where a frame of that was lost. Raises ToolFault."""
+        with self.lock:
+            self.is_mapped = False
+            missing = self._initialised()
+            if not self.slaves or self._strangers() or any(_is_lost(seen) for seen in missing):
+                self._initialised()
+            if not self.slaves:
+                interface.check(self.name)
+                raise interface.no_slaves(self.name)
+            if strangers := self._strangers():
+                raise ToolFault(
+                    f"The segment changed while it was initialised: {'; '.join(strangers)}. Look at it again, and plan "
+                    "again."
+                )
+
+    def _initialised(self) -> list[Seen]:
+        """Initialise once; gives the slaves that are not in PREOP."""
+        self.handle.manual_state_change = 0
+        count = self.handle.config_init()
         self.handle.manual_state_change = 1
-        self.handle.state_check(State.PREOP, int(STATE_TIMEOUT_S * 1e6))
-        return slaves
+        handles: list[Any] = self.handle.slaves if count > 0 else []
+        self.slaves = [Slave(at, handle, self._images.get(at)) for at, handle in enumerate(handles, 1)]
+        for slave in self.slaves:  # without one, pysoem raises an emergency in place of the SDO's result
+            slave.handle.add_emergency_callback(self._note_emergency)
+            slave.contents = sii_contents.contents(slave.image) if slave.image else None
+        return self._awaited([slave.position for slave in self.slaves], State.PREOP)
+
+    def _strangers(self) -> list[str]:
+        """Where the slaves found are not those that were there before, in words."""
+        if self._expected and len(self.slaves) != self._expected:
+            return [f"{self._expected} slaves were there, {len(self.slaves)} are now"]
+        return [
+            f"slave {slave.position} was {slave.contents.identity}, is {slave.identity}"
+            for slave in self.slaves
+            if slave.contents and str(slave.contents.identity) != str(slave.identity)
+        ]
+
+    def _note_emergency(self, emergency: Any) -> None:
+        self.slave(emergency.slave_pos).note(emergency)
 
     def slave(self, position: int) -> Slave:
         """The slave at a position. Raises ToolFault where there is none."""
@@ -104,34 +105,40 @@ class Master:
             raise ToolFault(f"There is no slave {position}: the segment has {len(self.slaves)}, counted from 1.")
         return self.slaves[position - 1]
 
-    def states(self) -> list[Seen]:
-        """State and AL status code of every slave, read now. Status 0: no answer."""
-        with self.lock:
-            self.handle.read_state()
-            if not all(slave.handle.state for slave in self.slaves):
+    def states(self, tries: int = _STATE_TRIES) -> list[Seen]:
+        """State and AL status code of every slave, read now. Status 0: no answer; of all of them: a frame was lost.
+
+        pysoem holds Python while it waits: the frames' time is short, so that process data go on, and there are tries.
+        """
+        with self.lock, library.frames_within(library.STATE_FRAME_US):
+            are_some_silent = False
+            for _ in range(tries):
                 self.handle.read_state()
+                answered = [bool(slave.handle.state) for slave in self.slaves]
+                if all(answered) or (are_some_silent and any(answered)):
+                    break
+                are_some_silent = any(answered)
             return [Seen(s.position, s.handle.state, s.handle.al_status) for s in self.slaves]
 
     def request(self, state: State, positions: Collection[int]) -> list[Seen]:
         """Ask slaves for a state, errors acknowledged, and wait; gives those that did not come there."""
         with self.lock:
             chosen = [slave for slave in self.slaves if slave.position in positions]
-            self.handle.read_state()
+            self.states()
             for slave in chosen:
                 self._acknowledge(slave)
             for asked in [self.handle] if len(chosen) == len(self.slaves) else [slave.handle for slave in chosen]:
-                asked.state = state
-                asked.write_state()
+                _ask(asked, state)
         return self._awaited(positions, state)
 
-    @staticmethod
-    def _acknowledge(slave: Slave) -> None:
+    def _acknowledge(self, slave: Slave) -> None:
         """Clear a slave's error flag where it is set, in the state it is in."""
-        now = slave.handle.state & 0x0F
-        if slave.handle.state & ERROR_FLAG:
-            slave.handle.state = now | ERROR_FLAG
-            slave.handle.write_state()
-            slave.handle.state_check(now, 100_000)
+        if not slave.handle.state & ERROR_FLAG:
+            return
+        _ask(slave.handle, slave.handle.state & 0x0F | ERROR_FLAG)
+        end = time.monotonic() + _ACKNOWLEDGE_S
+        while self.states()[slave.position - 1].status & ERROR_FLAG and time.monotonic() < end:
+            time.sleep(_POLL_S)
 
     def _awaited(self, positions: Collection[int], state: State) -> list[Seen]:
         """Those of the slaves that are not in the state after all: refused, silent for a while, or too slow."""
@@ -146,106 +153,104 @@ class Master:
                 return left
             time.sleep(_POLL_S)
 
-    def sdo_read(self, position: int, index: int, subindex: int) -> bytes:
+    def sdo_read(self, position: int, index: int, subindex: int, *, is_complete: bool = False) -> bytes:
         """An object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
-        slave = self.slave(position)
-        with self.lock:
-            try:
-                return slave.handle.sdo_read(index, subindex, LARGEST_OBJECT)
-            except self._sdo_faults as fault:
-                raise self._sdo_fault(fault) from fault
+        return self.sdo.read(self.slave(position), index, subindex, is_complete=is_complete)
 
     def sdo_write(self, position: int, index: int, subindex: int, data: bytes) -> None:
         """Write an object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
-        slave = self.slave(position)
-        with self.lock:
-            try:
-                slave.handle.sdo_write(index, subindex, data)
-            except self._sdo_faults as fault:
-                raise self._sdo_fault(fault) from fault
-
-    @property
-    def _sdo_faults(self) -> tuple[type[Exception], ...]:
-        p = self._pysoem
-        return (p.SdoError, p.WkcError, p.MailboxError, p.PacketError)
-
-    def _sdo_fault(self, fault: Any) -> Exception:
-        if isinstance(fault, self._pysoem.SdoError):
-            return SdoRefused(abort_codes.words(fault.abort_code & 0xFFFFFFFF))
-        if isinstance(fault, self._pysoem.MailboxError):
-            return SdoRefused(f"mailbox error 0x{fault.error_code:04X}: {fault.desc}")
-        if isinstance(fault, self._pysoem.PacketError):
-            return SdoRefused(f"the value is longer than {LARGEST_OBJECT} bytes or came broken: {fault.desc}")
-        return SdoSilent(f"no answer within {SDO_TIMEOUT_MS} ms")
-
-    def objects(self, position: int) -> list[Any]:
-        """The object dictionary's objects as pysoem gives them. Raises SdoRefused."""
-        with self.lock:
-            try:
-                return list(self.slave(position).handle.od)
-            except (self._pysoem.SdoInfoError, *self._sdo_faults) as fault:
-                raise SdoRefused("the slave does not answer SDO information requests") from fault
+        self.sdo.write(self.slave(position), index, subindex, data)
 
     def read(self, position: int, address: int, length: int) -> bytes:
         """A slave's registers. Raises ToolFault where it does not answer."""
         slave = self.slave(position)
-        for _ in range(_TRIES):
+        for _ in range(_STATE_TRIES):
             with self.lock, contextlib.suppress(self._pysoem.WkcError):
-                return slave.handle._fprd(address, length, library.FRAME_TIMEOUT_US)
+                return slave.handle._fprd(address, length, library.STATE_FRAME_US)
         raise ToolFault(f"Slave {position} does not answer any more: cable or power.")
 
     def sii(self, position: int, word: int) -> bytes:
-        """Four bytes of a slave's SII from a word address on."""
+        """Four bytes of a slave's SII from a word address on; zeros where it does not answer."""
         with self.lock:
             return self.slave(position).handle.eeprom_read(word)
+
+    def image(self, position: int) -> sii_contents.Image:
+        """A slave's SII; what was read of it once is not read again."""
+        slave = self.slave(position)
+        if slave.image is None:
+            slave.image = sii_contents.Image(lambda word: self.sii(position, word))
+        return slave.image
 
     def contents(self, position: int) -> sii_contents.Contents:
         """A slave's SII, read once."""
         slave = self.slave(position)
         if slave.contents is None:
-            slave.contents = sii_contents.contents(sii_contents.Image(lambda word: self.sii(position, word)))
+            slave.contents = sii_contents.contents(self.image(position))
         return slave.contents
 
     def process_map(self, position: int) -> process_map.ProcessMap:
-        """A slave's process data, read once: from CoE where the slave has it, else from the SII."""
+        """A slave's process data, read once: from CoE where the slave has it, else from the SII. Raises ToolFault."""
         slave = self.slave(position)
         if slave.map is None:
             contents = self.contents(position)
             try:
-                slave.map = process_map.from_objects(contents, lambda i, s: self.sdo_read(position, i, s))
-            except (SdoRefused, SdoSilent):
-                slave.map = process_map.from_sii(contents)
+                found = process_map.from_objects(contents, partial(self._record, position))
+            except SdoSilent as fault:
+                raise ToolFault(
+                    f"The PDOs of slave {position} could not be read by CoE: {fault}. Try again; where it stays so, "
+                    "look at its state."
+                ) from fault
+            slave.map = found
         return slave.map
 
-    def map(self) -> None:
-        """Configure sync managers and FMMUs for process data; slaves must be in PREOP. Raises ToolFault."""
+    def _record(self, position: int, index: int) -> list[bytes]:
+        """The subindexes of an object from 1 on, none where the slave refuses it. Raises SdoSilent."""
+        contents = self.contents(position)
+        if not contents.protocols & Mailbox.COE:
+            return []
+        try:
+            count = int.from_bytes(self.sdo_read(position, index, 0)[:1], "little")
+            return [self.sdo_read(position, index, sub) for sub in range(1, count + 1)]
+        except SdoRefused:
+            return []
+
+    def map(self) -> list[str]:
+        """Configure sync managers and FMMUs for process data; slaves must be in PREOP. Raises ToolFault.
+
+        Gives what did not become what it should be, in words: a frame was lost. Then the segment is to be initialised
+        and mapped once more.
+        """
         if self.is_mapped:
-            return
+            return []
         with self.lock:
             for slave in self.slaves:
                 self.process_map(slave.position)
-            try:
-                self.handle.config_map()
-            except self._pysoem.ConfigMapError as fault:
-                said = "; ".join(str(self._sdo_fault(error)) for error in fault.error_list)
-                raise ToolFault(
-                    f"The process data could not be mapped: {said}. Look at the slave's `pdo` scan."
-                ) from fault
-            for slave in self.slaves:
-                self._read_fmmus(slave)
-        self.is_mapped = True
-
-    def _read_fmmus(self, slave: Slave) -> None:
-        """What the slave adds to the working counter (outputs 2, inputs 1), and where its bits begin."""
-        data = self.read(slave.position, Register.FMMU, _FMMUS * FMMU_BYTES)
-        rows = [data[at : at + FMMU_BYTES] for at in range(0, len(data), FMMU_BYTES)]
-        active = [row for row in rows if row[12] & 1]
-        outputs, inputs = ([row for row in active if row[11] == kind] for kind in (2, 1))
-        slave.counter = 2 * bool(outputs) + bool(inputs)
-        slave.output_shift = outputs[0][6] if outputs else 0
-        slave.input_shift = inputs[0][6] if inputs else 0
+            mapping.check_size(self.slaves)
+            said = ""
+            with library.frames_within(library.MAILBOX_FRAME_US):
+                try:
+                    self.handle.config_map()
+                except self._pysoem.ConfigMapError as fault:
+                    said = self.sdo.mapping_faults(fault)
+            wrong = mapping.configured(self.slaves, self.read)
+        self.is_mapped = not wrong
+        return [*wrong, said] if wrong and said else wrong
 
     def close(self) -> None:
         """Let go of the interface; states stay as they are."""
         with self.lock:
             self.handle.close()
+
+
+def _ask(asked: Any, state: int) -> None:
+    """Request a state of a slave or of all; again where no frame came back, since asking twice asks for the same."""
+    for _ in range(_TRIES):
+        asked.state = state
+        if asked.write_state() > 0:
+            return
+
+
+def _is_lost(seen: Seen) -> bool:
+    """Does a slave that is not in PREOP look as if a frame of its configuration did not reach it?"""
+    is_error = bool(seen.status & ERROR_FLAG)
+    return seen.code == _INVALID_MAILBOX if is_error else seen.status & 0x0F in {0, State.INIT}

@@ -8,7 +8,8 @@ from oasis.plant.values import Point, Reading, spelled
 from oasis_ethercat import cia402, coe_types, grammar
 from oasis_ethercat.esc import State
 from oasis_ethercat.grammar import Target
-from oasis_ethercat.master import Master, SdoRefused, SdoSilent
+from oasis_ethercat.master import Master
+from oasis_ethercat.sdo import SdoRefused, SdoSilent
 
 NEEDS_PREOP = (
     "an SDO needs the mailbox, so the slave in PREOP or above and the segment configured by this session: "

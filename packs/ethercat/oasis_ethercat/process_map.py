@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from oasis_ethercat.coe_types import BOOL, BY_NUMBER, BYTES, INT8, INT16, INT32, UINT8, UINT16, UINT32, UINT64, DataType
 from oasis_ethercat.sii import Contents, Entry, Pdo
 
-RX_ASSIGN, TX_ASSIGN = 0x1C12, 0x1C13
+SYNC_MANAGER_TYPES, FIRST_ASSIGN = 0x1C00, 0x1C10
+MOST_MANAGERS = 8
+_OUTPUTS, _INPUTS = 3, 4
 _BY_BITS = {1: BOOL, 8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 _KNOWN = {
     0x603F: UINT16,
@@ -26,7 +28,8 @@ _KNOWN = {
 }
 """Objects of CiA 402."""
 
-ReadObject = Callable[[int, int], bytes]
+ReadRecord = Callable[[int], list[bytes]]
+"""The subindexes of an object from 1 on; none where there is no such object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +76,51 @@ class ProcessMap:
 
 def from_sii(contents: Contents) -> ProcessMap:
     """The map as the SII has it: the PDOs that are assigned to a sync manager."""
-    receive = [pdo for pdo in contents.receive if pdo.sync_manager != 0xFF]
-    transmit = [pdo for pdo in contents.transmit if pdo.sync_manager != 0xFF]
+    receive = [pdo for pdo in contents.receive if pdo.sync_manager < MOST_MANAGERS]
+    transmit = [pdo for pdo in contents.transmit if pdo.sync_manager < MOST_MANAGERS]
     return _mapped(receive, transmit, "SII")
 
 
-def from_objects(contents: Contents, read: ReadObject) -> ProcessMap:
-    """The map as objects 0x1C12 and 0x1C13 have it now; names and types from the SII where it knows them."""
+def from_objects(contents: Contents, record: ReadRecord) -> ProcessMap:
+    """The map as objects 0x1C00, 0x1C12, 0x1C13 and their like have it now; names and types from the SII.
+
+    It is read as SOEM reads it, which configures the slave: without process data by CoE it is the SII's.
+    """
     known = {(e.index, e.subindex): e for pdo in (*contents.receive, *contents.transmit) for e in pdo.entries}
     names = {pdo.index: pdo.name for pdo in (*contents.receive, *contents.transmit)}
-    receive, transmit = (list(_assigned(way, read, known, names)) for way in (RX_ASSIGN, TX_ASSIGN))
-    return _mapped(receive, transmit, "CoE")
+    found: dict[int, list[Pdo]] = {_OUTPUTS: [], _INPUTS: []}
+    for manager, use in _uses(record):
+        found[use] += _assigned(FIRST_ASSIGN + manager, record, known, names)
+    mapped = _mapped(found[_OUTPUTS], found[_INPUTS], "CoE")
+    return mapped if mapped.output_bits or mapped.input_bits else from_sii(contents)
 
 
-def _assigned(way: int, read: ReadObject, known: dict[tuple[int, int], Entry], names: dict[int, str]) -> Iterator[Pdo]:
-    for sub in range(1, read(way, 0)[0] + 1):
-        pdo = int.from_bytes(read(way, sub)[:2], "little")
+def _uses(record: ReadRecord) -> Iterator[tuple[int, int]]:
+    """Sync managers of process data and whether they are for outputs or inputs.
+
+    Some slaves count the types from 0, some leave those of managers 2 and 3 at 0: what they must be is assumed.
+    """
+    kinds = [int.from_bytes(value, "little") for value in record(SYNC_MANAGER_TYPES)][:MOST_MANAGERS]
+    shift = int(len(kinds) > 2 and kinds[2] == 2)
+    for manager, kind in enumerate(kinds[2:], 2):
+        use = kind + shift if kind else {2: _OUTPUTS, 3: _INPUTS}.get(manager, 0)
+        if use in {_OUTPUTS, _INPUTS}:
+            yield manager, use
+
+
+def _assigned(
+    assign: int, record: ReadRecord, known: dict[tuple[int, int], Entry], names: dict[int, str]
+) -> Iterator[Pdo]:
+    for value in record(assign):
+        pdo = int.from_bytes(value[:2], "little")
         entries: list[Entry] = []
-        for place in range(1, read(pdo, 0)[0] + 1):
-            word = int.from_bytes(read(pdo, place)[:4], "little")
+        for row in record(pdo) if pdo else []:
+            word = int.from_bytes(row[:4], "little")
             index, subindex, bits = word >> 16, word >> 8 & 0xFF, word & 0xFF
             has = known.get((index, subindex))
             entries.append(Entry(index, subindex, has.name if has else "", has.type_number if has else 0, bits))
-        yield Pdo(pdo, names.get(pdo, ""), 0, tuple(entries))
+        if pdo:
+            yield Pdo(pdo, names.get(pdo, ""), 0, tuple(entries))
 
 
 def _mapped(receive: Sequence[Pdo], transmit: Sequence[Pdo], source: str) -> ProcessMap:

@@ -6,6 +6,7 @@ SAFEOP or OP. Reading the SII writes an address and a read command to the SII in
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from oasis.errors import ToolFault
@@ -14,10 +15,11 @@ from oasis.plant.values import spelled
 from oasis_ethercat import coe_types, esi_scan, process_map, sii
 from oasis_ethercat.esc import CoeDetail, Mailbox, Register
 from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
-from oasis_ethercat.master import SdoRefused, SdoSilent
 from oasis_ethercat.object_reading import NEEDS_PREOP
 from oasis_ethercat.presence import Presence, Seen
+from oasis_ethercat.sdo import SdoRefused, SdoSilent
 from oasis_ethercat.segment import Segment
+from oasis_ethercat.slave import Slave
 
 HELP = (
     'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file, '
@@ -219,27 +221,36 @@ def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]
         raise ToolFault(f"The object dictionary is read by SDO, and {NEEDS_PREOP}.")
     if not master.contents(position).protocols & Mailbox.COE:
         raise ToolFault(f"Slave {position} has no CoE, so no object dictionary: its values are process data only.")
+    slave = master.slave(position)
     try:
-        objects = master.objects(position)
-    except SdoRefused as fault:
+        objects = master.sdo.objects(slave)
+    except (SdoRefused, SdoSilent) as fault:
         raise ToolFault(
             f"The object dictionary of slave {position} cannot be listed: {fault}. Its manual or ESI file names the "
             "objects; each can be read all the same."
         ) from fault
-    kinds = master.slave(position).kinds
     for found in objects:
         if not budget.spend():
             return
-        with master.lock:
-            rows: list[tuple[int, Any]] = [(n, entry) for n, entry in enumerate(found.entries) if entry.data_type]
-        for subindex, entry in rows or [(0, found)]:
-            kind = coe_types.BY_NUMBER.get(entry.data_type)
-            if kind:
-                kinds[found.index, subindex] = kind
-            name = " / ".join(dict.fromkeys(_text(part.name) for part in (found, entry)))
-            type_name = kind.name if kind else f"0x{entry.data_type:04X}"
-            fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
-            yield Found("object", f"{position} 0x{found.index:04X}:{subindex}", fields)
+        try:
+            yield from master.sdo.listed(slave, partial(_entries, slave, found))
+        except (SdoRefused, SdoSilent) as fault:
+            yield Found("object", f"{position} 0x{found.index:04X}:0", {"name": f"not described: {fault}"})
+
+
+def _entries(slave: Slave, found: Any) -> list[Found]:
+    """The subindexes of an object that have a type, or the object itself; pysoem asks the slave for them here."""
+    rows: list[tuple[int, Any]] = [(n, entry) for n, entry in enumerate(found.entries) if entry.data_type]
+    lines: list[Found] = []
+    for subindex, entry in rows or [(0, found)]:
+        kind = coe_types.BY_NUMBER.get(entry.data_type)
+        if kind:
+            slave.kinds[found.index, subindex] = kind
+        name = " / ".join(dict.fromkeys(_text(part.name) for part in (found, entry)))
+        type_name = kind.name if kind else f"0x{entry.data_type:04X}"
+        fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
+        lines.append(Found("object", f"{slave.position} 0x{found.index:04X}:{subindex}", fields))
+    return lines
 
 
 def _text(name: bytes | str) -> str:

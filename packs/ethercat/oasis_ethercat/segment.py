@@ -30,10 +30,10 @@ _SHOWN = 8
 class Refused(Exception):
     """A state was not reached; `slaves` are those that are elsewhere."""
 
-    def __init__(self, wanted: State, slaves: list[Seen]) -> None:
+    def __init__(self, wanted: State, slaves: list[Seen], cause: str = "") -> None:
         self.slaves = slaves
         said = "; ".join(f"slave {seen.position} is in {seen.words}" for seen in slaves[:_SHOWN])
-        super().__init__(f"{wanted.name} was not reached: {said}")
+        super().__init__(f"{wanted.name} was not reached: {said}{cause}")
 
 
 class Segment:
@@ -121,11 +121,11 @@ class Segment:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._locked())
             if raw.is_available():
-                contents = self._surveyed()
+                images, count = self._surveyed()
             else:
-                contents = {}
+                images, count = {}, 0
                 self._check_elsewhere()
-            self.master = master = Master(self.name, contents)
+            self.master = master = Master(self.name, images, count)
             self._held = stack.pop_all()
             self._identity = self._identity or described([(slave.name, slave.identity) for slave in master.slaves])
         if missing := [seen for seen in self.master.states() if seen.status != State.PREOP]:
@@ -149,15 +149,18 @@ class Segment:
             raise ToolFault(refusal)
         return list(presence.slaves)
 
-    def _surveyed(self) -> dict[int, sii.Contents]:
-        """The slaves' SII before initialising. Raises ToolFault where another master may be running them."""
+    def _surveyed(self) -> tuple[dict[int, sii.Image], int]:
+        """The slaves' SII as far as it can be read, before initialising, and how many slaves there are.
+
+        Raises ToolFault where another master may be running them.
+        """
         with RawBus(self.name) as bus:
             presence = self._looked(bus, is_sure=True)
             if presence.refusal:
                 raise ToolFault(presence.refusal)
             images = images_of(bus, presence)
             self._identity = described(self._identities(images))
-            return {position: found for position, image in images.items() if (found := _contents(image))}
+            return {position: image for position, image in images.items() if _is_readable(image)}, len(images)
 
     def bring(self, wanted: State, position: int = 0) -> None:
         """Bring one slave (0: all) to a state, one state at a time. Raises ToolFault, Refused."""
@@ -183,7 +186,7 @@ class Segment:
     def _step(self, master: Master, state: State, positions: list[int]) -> None:
         """One state change and what belongs to it: mapping before SAFEOP, process data in SAFEOP and OP."""
         if state is State.SAFEOP:
-            master.map()
+            self._map(master)
         cyclic = self._run_cycles(master) if state >= State.SAFEOP else self.cyclic
         with cyclic.settling() if cyclic else contextlib.nullcontext():
             if cyclic and state < State.OP:
@@ -199,7 +202,22 @@ class Segment:
             cyclic.stop()
             self.cyclic = None
         if missing:
-            raise Refused(state, missing)
+            causes = [cyclic.cause(seen) for seen in missing] if cyclic else []
+            raise Refused(state, missing, max(causes, default=""))
+
+    @staticmethod
+    def _map(master: Master) -> None:
+        """Map the process data; from INIT once more where a frame of that was lost. Raises ToolFault, Refused."""
+        if not master.map():
+            return
+        master.initialise()
+        if missing := [seen for seen in master.states() if seen.status != State.PREOP]:
+            raise Refused(State.PREOP, missing)
+        if wrong := master.map():
+            raise ToolFault(
+                f"The process data could not be mapped: {'; '.join(wrong[:_SHOWN])}. Every slave is in PREOP and none "
+                "has process data. Compare the slave's scan item `N pdo` with its manual."
+            )
 
     @staticmethod
     def _calm(cyclic: Cyclic, positions: list[int]) -> None:
@@ -272,11 +290,13 @@ def images_of(bus: RawBus, presence: Presence) -> dict[int, sii.Image]:
     return {seen.position: sii.Image(partial(bus.sii, seen.position)) for seen in presence.slaves}
 
 
-def _contents(image: sii.Image) -> sii.Contents | None:
+def _is_readable(image: sii.Image) -> bool:
+    """Read all of an image: from then on it is known."""
     try:
-        return sii.contents(image)
+        sii.contents(image)
     except (NoAnswer, ToolFault):
-        return None
+        return False
+    return True
 
 
 def described(found: list[tuple[str, sii.Identity | None]]) -> str:

@@ -10,9 +10,10 @@ from oasis.plant.values import Point, Value, spelled
 from oasis_ethercat import al_codes, cia402, coe_types, grammar, object_reading, reading
 from oasis_ethercat.esc import State
 from oasis_ethercat.grammar import Kind, Target
-from oasis_ethercat.master import Master, SdoRefused, SdoSilent
+from oasis_ethercat.master import Master
 from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
+from oasis_ethercat.sdo import SdoRefused, SdoSilent
 from oasis_ethercat.segment import Refused, Segment, way
 
 _STATES = {state.name: state for state in (State.INIT, State.PREOP, State.SAFEOP, State.OP)}
@@ -58,6 +59,8 @@ def _state_frame(segment: Segment, target: Target, wanted: State) -> Frame:
     words = [", ".join(f"0x0120 of {_whom(segment, positions)}: {state.name}" for state, positions in asked)]
     if is_new:
         words.insert(0, RESETS)
+    if any(state is State.SAFEOP for state, _ in asked) and not (segment.master and segment.master.is_mapped):
+        words.append("process data are mapped for that, from INIT once more where a frame is lost")
     if any(state is State.OP for state, _ in asked):
         words.append(f"then process data every 4 ms, all outputs zero{_outputs(segment)}")
     if wanted is State.INIT and segment.master and target.kind is not Kind.STATE:

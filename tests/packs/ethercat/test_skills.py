@@ -51,10 +51,10 @@ def test_the_states_of_the_skill_are_those_of_the_statusword():
 def test_the_worked_mapping_is_the_one_that_the_code_makes():
     body = text("pdo-mapping")
     words = [int(word, 16) for word in re.findall(r"^\| (0x[0-9A-F]{8}) \|", body, re.MULTILINE)]
-    objects = {(0x1C12, 0): b"\1", (0x1C12, 1): b"\0\x16", (0x1C13, 0): b"\0", (0x1600, 0): bytes([len(words)])}
-    objects |= {(0x1600, n): word.to_bytes(4, "little") for n, word in enumerate(words, 1)}
+    objects = {0x1C00: [b"\1", b"\2", b"\3", b"\4"], 0x1C12: [b"\0\x16"], 0x1C13: list[bytes]()}
+    objects |= {0x1600: [word.to_bytes(4, "little") for word in words]}
     empty = Contents(Identity(0, 0, 0, 0), "", Mailbox(0), (0, 0, 0, 0), CoeDetail(0), (), (), (), True)
-    mapped = from_objects(empty, lambda index, sub: objects[index, sub])
+    mapped = from_objects(empty, lambda index: objects[index])
     assert mapped.output_bits == 96
     data = bytes.fromhex(re.search(r"`((?:[0-9a-f]{2} ){11}[0-9a-f]{2})`", body)[1])
     kinds = (UINT16, INT32, INT32, INT8)

@@ -3,6 +3,8 @@
 import struct
 from collections.abc import Callable
 
+from oasis_ethercat.esc import CoeDetail
+from oasis_ethercat.simulator.device import Mailboxes
 from oasis_ethercat.simulator.objects import Objects
 from oasis_ethercat.simulator.sdo import SdoServer
 from oasis_ethercat.simulator.sdo_information import SdoInformation
@@ -13,9 +15,10 @@ _EMERGENCY, _SDO_REQUEST, _SDO_RESPONSE, _SDO_INFORMATION = 1, 2, 3, 8
 class Coe:
     """Give `answer` to a mailbox; `before` brings the values up to now."""
 
-    def __init__(self, objects: Objects, message_bytes: int, before: Callable[[], None]) -> None:
-        self.sdo = SdoServer(objects, message_bytes)
-        self._information = SdoInformation(objects, message_bytes)
+    def __init__(self, objects: Objects, boxes: Mailboxes, before: Callable[[], None]) -> None:
+        self.sdo = SdoServer(objects, boxes.into_bytes, has_complete_access=CoeDetail.COMPLETE_ACCESS in boxes.coe)
+        self._has_information = CoeDetail.SDO_INFO in boxes.coe
+        self._information = SdoInformation(objects, boxes.into_bytes)
         self._before = before
         self.ahead: list[bytes] = []
         """Messages that get into the mailbox before the next answer."""
@@ -24,7 +27,7 @@ class Coe:
         """The replies to one CoE request."""
         service = struct.unpack_from("<H", request)[0] >> 12
         self._before()
-        if service == _SDO_INFORMATION:
+        if service == _SDO_INFORMATION and self._has_information:
             return [_framed(_SDO_INFORMATION, reply) for reply in self._information.answer(request[2:])]
         if service == _SDO_REQUEST:
             replies = self.sdo.answer(request[2:])
@@ -36,6 +39,11 @@ class Coe:
 def emergency(code: int, register: int) -> bytes:
     """An emergency message with its error code and error register."""
     return struct.pack("<HHB5x", _EMERGENCY << 12, code, register)
+
+
+def stray(index: int) -> bytes:
+    """An answer to an SDO upload of an object: two bytes."""
+    return _framed(_SDO_RESPONSE, struct.pack("<BHB4s", 0x4B, index, 0, b"\xad\xde"))
 
 
 def _framed(service: int, reply: bytes) -> bytes:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from oasis_ethercat.coe_types import UINT8, DataType, Value
+from oasis_ethercat.esc import CoeDetail, Mailbox
 
 READ = 0x07
 """Object access: read in PREOP, SAFEOP and OP."""
 WRITE = 0x38
 """Object access: written in PREOP, SAFEOP and OP."""
+WRITE_IN_PREOP = 0x08
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,17 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Mailboxes:
-    """Addresses and sizes in bytes: `out` from the master, `into` towards it."""
+    """Addresses and sizes in bytes: `out` from the master, `into` towards it; the protocols that the SII names.
+
+    Only CoE is served; a request of another protocol gets a mailbox error.
+    """
 
     out: int = 0x1000
     out_bytes: int = 128
     into: int = 0x1080
     into_bytes: int = 128
+    protocols: Mailbox = Mailbox.COE
+    coe: CoeDetail = CoeDetail.SDO | CoeDetail.SDO_INFO
 
 
 class Values(Protocol):
@@ -85,8 +92,9 @@ class Behaviour:
 class Device:
     """A device that can be plugged into a segment.
 
-    `receive` are PDOs from the master (outputs), `transmit` those towards it. Without `mailboxes` there is no CoE,
-    and the process data still are entries of an object dictionary inside.
+    `receive` are PDOs from the master (outputs), `transmit` those towards it; `unassigned` are PDOs of either
+    direction that can be chosen instead, by CoE in PREOP. Without `mailboxes` there is no CoE, and the process data
+    still are entries of an object dictionary inside.
     """
 
     name: str
@@ -99,6 +107,15 @@ class Device:
     objects: dict[tuple[int, int], Item] = field(default_factory=dict[tuple[int, int], Item])
     object_names: dict[int, str] = field(default_factory=dict[int, str])
     behaviour: Callable[[], Behaviour] = Behaviour
+    unassigned: tuple[Pdo, ...] = ()
+    has_clock: bool = False
+    """Distributed clocks: the feature is shown, no time is kept."""
+    has_sii_pdos: bool = True
+    """False: the SII names no PDO, and CoE alone knows them."""
+
+    @property
+    def has_coe(self) -> bool:
+        return self.mailboxes is not None and Mailbox.COE in self.mailboxes.protocols
 
     @property
     def output_bits(self) -> int:
@@ -110,11 +127,12 @@ class Device:
 
     @property
     def output_address(self) -> int:
-        return 0x1100 if self.mailboxes else 0x1000
+        boxes = self.mailboxes
+        return (boxes.into + boxes.into_bytes + 0xFF) // 0x100 * 0x100 if boxes else 0x1000
 
     @property
     def input_address(self) -> int:
-        return self.output_address + 0x100
+        return self.output_address + max(0x100, (self.output_bits + 0x7FF) // 0x800 * 0x100)
 
     @property
     def output_sync_manager(self) -> int:

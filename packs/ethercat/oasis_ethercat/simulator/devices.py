@@ -15,6 +15,7 @@ from oasis_ethercat.simulator.device import (
     padding,
 )
 from oasis_ethercat.simulator.drive import DRIVE
+from oasis_ethercat.simulator.odd_devices import BRIDGE, ENCODER, GATEWAY, SAFETY
 
 VENDOR = 0x0000A515
 """A vendor number of the simulator's own; no member of the EtherCAT Technology Group has it."""
@@ -100,5 +101,9 @@ DEVICES: dict[str, Device] = {
     "do4": DIGITAL_OUT_4,
     "ai2": ANALOGUE_IN_2,
     "drive": DRIVE,
+    "gateway": GATEWAY,
+    "encoder": ENCODER,
+    "safety": SAFETY,
+    "bridge": BRIDGE,
 }
 """By the names that `running_segment` takes."""

@@ -9,7 +9,7 @@ from typing import Any
 from oasis_ethercat.coe_types import Value
 from oasis_ethercat.esc import ERROR_FLAG, Register, State
 from oasis_ethercat.simulator import sii
-from oasis_ethercat.simulator.coe import Coe, emergency
+from oasis_ethercat.simulator.coe import Coe, emergency, stray
 from oasis_ethercat.simulator.segment import Segment
 from oasis_ethercat.simulator.slave import Slave
 
@@ -53,6 +53,10 @@ class Bench:
         """Lose the next frames."""
         self._segment.drop = frames
 
+    def drop_writes(self, address: int, frames: int) -> None:
+        """Lose the next frames that write a register, before any slave takes them."""
+        self._segment.drop_writes[address] = frames
+
     def sii(self, position: int, field: str, value: int) -> None:
         """Another `vendor`, `product`, `revision` or `serial` in the SII than the device has."""
         sii.change(self._slave(position).sii.image, field, value)
@@ -75,6 +79,14 @@ class Bench:
         key = None if index is None else (index, subindex)
         silent = self._coe(position).sdo.silent
         silent.add(key) if is_silent else silent.discard(key)
+
+    def sdo_stray(self, position: int, index: int) -> None:
+        """An SDO answer that nobody asked for gets into the mailbox just before the next one."""
+        self._coe(position).ahead.append(stray(index))
+
+    def sdo_late(self, position: int) -> None:
+        """The answer to the next SDO request comes together with that to the one after it."""
+        self._coe(position).sdo.late = 1
 
     def put(self, position: int, index: int, subindex: int, value: Value) -> None:
         """Set a value inside the device: an input switched, a set point lost."""

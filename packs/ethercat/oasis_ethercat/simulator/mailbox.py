@@ -25,9 +25,9 @@ Service = Callable[[bytes], list[bytes]]
 
 
 class Mailbox:
-    """Requests go to `coe`; its replies wait here until the master takes them."""
+    """Requests go to `coe` (None: the device has no CoE); its replies wait here until the master takes them."""
 
-    def __init__(self, boxes: Mailboxes, registers: Registers, coe: Service) -> None:
+    def __init__(self, boxes: Mailboxes, registers: Registers, coe: Service | None) -> None:
         self.boxes = boxes
         self._registers = registers
         self._coe = coe
@@ -53,8 +53,8 @@ class Mailbox:
 
     def _receive(self, message: bytes) -> None:
         length, _, _, kind = struct.unpack_from("<HHBB", message)
-        if kind & 0x0F == COE:
-            replies = self._answered(message[6 : 6 + length])
+        if kind & 0x0F == COE and self._coe:
+            replies = self._answered(self._coe, message[6 : 6 + length])
         else:
             replies = [(ERROR, struct.pack("<HH", 1, _UNSUPPORTED))]
         for kind, reply in replies:
@@ -66,9 +66,10 @@ class Mailbox:
         self._waiting.append(struct.pack("<HHBB", len(message), 0, 0, kind | self._counter << 4) + message)
         self._post()
 
-    def _answered(self, request: bytes) -> list[tuple[int, bytes]]:
+    @staticmethod
+    def _answered(coe: Service, request: bytes) -> list[tuple[int, bytes]]:
         try:
-            return [(COE, reply) for reply in self._coe(request)]
+            return [(COE, reply) for reply in coe(request)]
         except (struct.error, IndexError):
             return [(ERROR, struct.pack("<HH", 1, _TOO_SHORT))]
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from oasis_ethercat.coe_types import STRING, UINT8, UINT16, UINT32, DataType, Value, decode, encode
-from oasis_ethercat.simulator.device import Device, Entry, Item, Pdo, count
+from oasis_ethercat.esc import CoeDetail
+from oasis_ethercat.simulator.device import READ, WRITE_IN_PREOP, Device, Entry, Item, Pdo, count
 
 Key = tuple[int, int]
 
@@ -32,7 +33,8 @@ class Objects:
         self.items: dict[Key, Item] = dict(_items(device, serial))
         self.values: dict[Key, Value] = {key: item.value for key, item in self.items.items()}
         self.names = {0x1018: "Identity", 0x1C00: "Sync manager types", 0x1C12: "RxPDO assign", 0x1C13: "TxPDO assign"}
-        self.names |= {pdo.index: pdo.name for pdo in (*device.receive, *device.transmit)} | device.object_names
+        pdos = (*device.receive, *device.transmit, *device.unassigned)
+        self.names |= {pdo.index: pdo.name for pdo in pdos} | device.object_names
         self.emergencies: list[tuple[int, int]] = []
         """Error codes with the error register, to be told to the master."""
         self.downloads = 0
@@ -54,6 +56,17 @@ class Objects:
         if not item.access & 0x07:
             raise Abort(WRITE_ONLY)
         return encode(item.kind, self.values[index, subindex])
+
+    def upload_all(self, index: int, first: int) -> bytes:
+        """Complete access: all subindexes from `first` (0 or 1) on, bit by bit; subindex 0 takes 16. Raises Abort."""
+        number = at = 0
+        for subindex in self.subindexes(index) or [0]:
+            if subindex < first:
+                continue
+            item, data = self._item(index, subindex), self.upload(index, subindex)
+            number |= int.from_bytes(data, "little") << at
+            at += (item.kind.bits or 8 * len(data)) if subindex else 16
+        return number.to_bytes((at + 7) // 8, "little")
 
     def download(self, index: int, subindex: int, data: bytes) -> None:
         """Take a value that the master writes. Raises Abort."""
@@ -93,7 +106,7 @@ class Objects:
 
 def _items(device: Device, serial: int) -> Iterator[tuple[Key, Item]]:
     """Declared items win over those made here, and those over bare entries of PDOs."""
-    for pdo in (*device.receive, *device.transmit):
+    for pdo in (*device.receive, *device.transmit, *device.unassigned):
         yield from _mapping(pdo)
         yield from _mapped(pdo)
     if device.mailboxes:
@@ -101,8 +114,8 @@ def _items(device: Device, serial: int) -> Iterator[tuple[Key, Item]]:
         yield (0x1008, 0), Item(STRING, device.name, "Device name")
         yield from _record(0x1018, UINT32, _identity(device, serial))
         yield from _record(0x1C00, UINT8, [(f"SM{n} type", n + 1) for n in range(4)])
-        yield from _record(0x1C12, UINT16, [(pdo.name, pdo.index) for pdo in device.receive])
-        yield from _record(0x1C13, UINT16, [(pdo.name, pdo.index) for pdo in device.transmit])
+        yield from _assignment(0x1C12, device.receive, device)
+        yield from _assignment(0x1C13, device.transmit, device)
     yield from device.objects.items()
 
 
@@ -119,6 +132,17 @@ def _record(index: int, kind: DataType, fields: list[tuple[str, int]]) -> Iterat
     yield (index, 0), count(len(fields))
     for sub, (name, value) in enumerate(fields, 1):
         yield (index, sub), Item(kind, value, name)
+
+
+def _assignment(index: int, pdos: tuple[Pdo, ...], device: Device) -> Iterator[tuple[Key, Item]]:
+    """The PDOs of a direction; where the device lets them be chosen, written in PREOP, with room for the others."""
+    yield from _record(index, UINT16, [(pdo.name, pdo.index) for pdo in pdos])
+    boxes = device.mailboxes
+    if boxes and CoeDetail.PDO_ASSIGN in boxes.coe:
+        access = READ | WRITE_IN_PREOP
+        yield (index, 0), Item(UINT8, len(pdos), "Number of PDOs", access, 0, len(pdos) + len(device.unassigned))
+        for sub in range(1, len(pdos) + len(device.unassigned) + 1):
+            yield (index, sub), Item(UINT16, pdos[sub - 1].index if sub <= len(pdos) else 0, f"PDO {sub}", access)
 
 
 def _mapping(pdo: Pdo) -> Iterator[tuple[Key, Item]]:

@@ -2,8 +2,15 @@
 
 import time
 
-from oasis_ethercat.esc import Register, State
-from oasis_ethercat.simulator.al import INVALID_INPUTS, INVALID_OUTPUTS, WATCHDOG, StateMachine
+from oasis_ethercat.esc import CoeDetail, Register, State
+from oasis_ethercat.simulator.al import (
+    INVALID_INPUT_MAPPING,
+    INVALID_INPUTS,
+    INVALID_OUTPUT_MAPPING,
+    INVALID_OUTPUTS,
+    WATCHDOG,
+    StateMachine,
+)
 from oasis_ethercat.simulator.device import Behaviour, Device
 from oasis_ethercat.simulator.objects import Objects
 from oasis_ethercat.simulator.process_image import ProcessImage
@@ -36,10 +43,28 @@ class ProcessData:
         """The AL status code that refuses a state for the lengths of the sync managers, or 0."""
         if state is State.SAFEOP:
             device = self._device
+            if code := self._choose():
+                return code
             if self._receive.bytes and self._length(device.output_sync_manager) != self._receive.bytes:
                 return INVALID_OUTPUTS
             if self._transmit.bytes and self._length(device.input_sync_manager) != self._transmit.bytes:
                 return INVALID_INPUTS
+        return 0
+
+    def _choose(self) -> int:
+        """Take the PDOs that 0x1C12 and 0x1C13 name where the device lets them be chosen; a code where one is none."""
+        boxes = self._device.mailboxes
+        if not boxes or CoeDetail.PDO_ASSIGN not in boxes.coe:
+            return 0
+        every = {pdo.index: pdo for pdo in (*self._device.receive, *self._device.transmit, *self._device.unassigned)}
+        chosen = [
+            [every.get(self._objects.number(way, sub)) for sub in range(1, self._objects.number(way) + 1)]
+            for way in (0x1C12, 0x1C13)
+        ]
+        for pdos, code in zip(chosen, (INVALID_OUTPUT_MAPPING, INVALID_INPUT_MAPPING), strict=True):
+            if None in pdos:
+                return code
+        self._receive, self._transmit = (ProcessImage(tuple(pdo for pdo in pdos if pdo)) for pdos in chosen)
         return 0
 
     def _length(self, sync_manager: int) -> int:

@@ -16,18 +16,21 @@ _WRITABLE = (
     range(0x0400, 0x0422),
     range(0x0500, 0x0510),
     range(0x0600, 0x0700),
+    range(0x0900, 0x0A00),
     range(0x1000, SIZE),
 )
+_CLOCK_64_BIT = 0x000C
 _SYNC_MANAGERS = range(0x0800, 0x0840)
 
 
 class Registers:
-    """64-bit wide things are not here: no distributed clocks."""
+    """Distributed clocks are a feature bit and registers that keep what was written; no time runs in them."""
 
-    def __init__(self, station_alias: int = 0) -> None:
+    def __init__(self, station_alias: int = 0, *, has_clock: bool = False) -> None:
         self.memory = bytearray(SIZE)
         head = bytes([0x11, 0x00, 0x02, 0x00, 8, 8, 8, 0x0F])
         self.memory[: len(head)] = head
+        self.put(Register.FEATURES, _CLOCK_64_BIT if has_clock else 0)
         self.put(Register.STATION_ALIAS, station_alias)
         self.put(Register.AL_STATUS, State.INIT)
         self.put(Register.WATCHDOG_DIVIDER, 0x09C2)

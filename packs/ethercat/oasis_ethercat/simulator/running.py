@@ -58,6 +58,10 @@ class RunningSegment:
         """Lose the next frames."""
         self._do("drop", frames)
 
+    def drop_writes(self, address: int, frames: int) -> None:
+        """Lose the next frames that write a register, before any slave takes them."""
+        self._do("drop_writes", address, frames)
+
     def sii(self, position: int, field: str, value: int) -> None:
         """Another `vendor`, `product`, `revision` or `serial` in the SII than the device has."""
         self._do("sii", position, field, value)
@@ -77,6 +81,14 @@ class RunningSegment:
     def sdo_silent(self, position: int, is_silent: bool, index: int | None = None, subindex: int = 0) -> None:
         """SDO requests, to one object or (None) to any, get no answer."""
         self._do("sdo_silent", position, is_silent, index, subindex)
+
+    def sdo_stray(self, position: int, index: int) -> None:
+        """An SDO answer that nobody asked for gets into the mailbox just before the next one."""
+        self._do("sdo_stray", position, index)
+
+    def sdo_late(self, position: int) -> None:
+        """The answer to the next SDO request comes together with that to the one after it."""
+        self._do("sdo_late", position)
 
     def put(self, position: int, index: int, subindex: int, value: Value) -> None:
         """Set a value inside the device, such as an input."""

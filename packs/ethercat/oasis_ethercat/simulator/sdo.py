@@ -27,11 +27,15 @@ class _Transfer:
 class SdoServer:
     """`message_bytes` is the mailbox's size: a longer value goes in segments.
 
-    `aborts` refuses requests to an object with a code; `silent` leaves them without an answer (None: every object).
+    `aborts` refuses requests to an object with a code; `silent` leaves them without an answer (None: every object);
+    `late` is how many answers are kept back until the next request.
     """
 
-    def __init__(self, objects: Objects, message_bytes: int) -> None:
+    def __init__(self, objects: Objects, message_bytes: int, *, has_complete_access: bool = False) -> None:
         self._objects = objects
+        self._has_complete_access = has_complete_access
+        self._kept: list[bytes] = []
+        self.late = 0
         self._room = message_bytes - 6 - 2
         self._upload: _Transfer | None = None
         self._download: _Transfer | None = None
@@ -49,10 +53,16 @@ class SdoServer:
         if None in self.silent or (index, subindex) in self.silent:
             return []
         try:
-            return [self._served(specifier, command, index, subindex, request)]
+            reply = self._served(specifier, command, index, subindex, request)
         except Abort as abort:
             self._upload = self._download = None
-            return [struct.pack("<BHBI", 0x80, index, subindex, abort.code)]
+            reply = struct.pack("<BHBI", 0x80, index, subindex, abort.code)
+        if self.late:
+            self.late -= 1
+            self._kept.append(reply)
+            return []
+        kept, self._kept = self._kept, []
+        return [*kept, reply]
 
     def _served(self, specifier: int, command: int, index: int, subindex: int, request: bytes) -> bytes:
         if specifier == 0:
@@ -64,14 +74,14 @@ class SdoServer:
         self.requests["download" if specifier == 1 else "upload"] += 1
         if code := self.aborts.get((index, subindex)):
             raise Abort(code)
-        if command & 0x10:
+        if command & 0x10 and not (self._has_complete_access and specifier == 2):
             raise Abort(NO_COMPLETE_ACCESS)
         if specifier == 2:
-            return self._begin_upload(index, subindex)
+            return self._begin_upload(index, subindex, is_complete=bool(command & 0x10))
         return self._begin_download(command, index, subindex, request)
 
-    def _begin_upload(self, index: int, subindex: int) -> bytes:
-        data = self._objects.upload(index, subindex)
+    def _begin_upload(self, index: int, subindex: int, *, is_complete: bool) -> bytes:
+        data = self._objects.upload_all(index, subindex) if is_complete else self._objects.upload(index, subindex)
         if 0 < len(data) <= 4:
             command = 0x43 | 4 - len(data) << 2
             return struct.pack("<BHB", command, index, subindex) + data.ljust(4, b"\0")

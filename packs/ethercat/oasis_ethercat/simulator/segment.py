@@ -29,7 +29,8 @@ _STEP_S = 0.004
 class Segment:
     """Slaves in a line. `cut` is the first position that is gone, with all behind it; None where all are there.
 
-    `counter_error` is added to the working counter of process data; `drop` is how many frames are still to be lost.
+    `counter_error` is added to the working counter of process data; `drop` is how many frames are still to be lost,
+    `drop_writes` how many of those that write a register, by its address.
     """
 
     def __init__(self, slaves: Sequence[Slave]) -> None:
@@ -37,12 +38,14 @@ class Segment:
         self.slaves: tuple[Slave, ...] = ()
         self._advanced = 0.0
         self.frames = self.counter_error = self.drop = 0
+        self.drop_writes: dict[int, int] = {}
         self.plug(slaves)
 
     def plug(self, slaves: Sequence[Slave]) -> None:
         """Have these slaves from now on, and no fault."""
         self._all = tuple(slaves)
         self.frames = self.counter_error = self.drop = 0
+        self.drop_writes = {}
         self.cut_before(None)
 
     def cut_before(self, position: int | None) -> None:
@@ -67,10 +70,7 @@ class Segment:
         self.frames += 1
         if received[16] in _LOGICAL or time.monotonic() - self._advanced > _STEP_S:
             self.advance()
-        if self.drop:
-            self.drop -= 1
-            return None
-        if not self.slaves:
+        if not self.slaves or self._is_lost(received):
             return None
         frame = bytearray(received)
         end = min(len(frame), (frame[14] | (frame[15] & 0x07) << 8) + 16)
@@ -79,6 +79,20 @@ class Segment:
             at, more = self._datagram(frame, at)
         frame[6] |= 2
         return bytes(frame)
+
+    def _is_lost(self, frame: bytes) -> bool:
+        if self.drop:
+            self.drop -= 1
+            return True
+        if not self.drop_writes:
+            return False
+        command, _, _, offset, flags = _HEADER.unpack_from(frame, 16)
+        written = range(offset, offset + (flags & 0x07FF)) if command in _WRITES else range(0)
+        for address, left in self.drop_writes.items():
+            if left and address in written:
+                self.drop_writes[address] -= 1
+                return True
+        return False
 
     def _datagram(self, frame: bytearray, at: int) -> tuple[int, bool]:
         """Process the datagram at `at`; gives where the next one begins and whether there is one."""

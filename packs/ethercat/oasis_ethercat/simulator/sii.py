@@ -5,12 +5,13 @@ Source: ETG.1000.6, slave information interface; ETG.2010. Words of 16 bits, lit
 
 import struct
 
-from oasis_ethercat.esc import CoeDetail, Mailbox
+from oasis_ethercat.esc import Mailbox
 from oasis_ethercat.simulator.device import Device, Pdo
 
 STRINGS, GENERAL, FMMU, SYNC_MANAGER, TX_PDO, RX_PDO = 10, 30, 40, 41, 50, 51
 WORDS = {"vendor": 0x08, "product": 0x0A, "revision": 0x0C, "serial": 0x0E}
 """Word addresses of the identity."""
+FIRST_TRANSMIT, UNASSIGNED = 0x1A00, 0xFF
 
 
 def image(device: Device, serial: int) -> bytearray:
@@ -20,8 +21,7 @@ def image(device: Device, serial: int) -> bytearray:
         _category(GENERAL, _general(device, texts)),
         _category(FMMU, bytes([1 if device.receive else 0, 2 if device.transmit else 0])),
         _category(SYNC_MANAGER, _sync_managers(device)),
-        *_pdo_category(TX_PDO, device.transmit, device.input_sync_manager, texts),
-        *_pdo_category(RX_PDO, device.receive, device.output_sync_manager, texts),
+        *_pdo_categories(device, texts),
     ]
     body = b"".join([_category(STRINGS, texts.bytes()), *categories])
     return _head(device, serial) + body + b"\xff" * 64
@@ -37,7 +37,7 @@ def _head(device: Device, serial: int) -> bytearray:
     struct.pack_into("<4I", head, 0x10, device.vendor, device.product, device.revision, serial)
     if boxes := device.mailboxes:
         struct.pack_into("<4H", head, 0x30, boxes.out, boxes.out_bytes, boxes.into, boxes.into_bytes)
-        struct.pack_into("<H", head, 0x38, Mailbox.COE)
+        struct.pack_into("<H", head, 0x38, boxes.protocols)
     struct.pack_into("<H", head, 0x0E, checksum(bytes(head[:14])))
     struct.pack_into("<HH", head, 0x7C, 15, 1)
     return head
@@ -79,8 +79,9 @@ def _category(number: int, body: bytes) -> bytes:
 def _general(device: Device, texts: _Texts) -> bytes:
     body = bytearray(32)
     body[3] = texts.index(device.name)
-    if device.mailboxes:
-        body[5] = CoeDetail.SDO | CoeDetail.SDO_INFO
+    if boxes := device.mailboxes:
+        body[5] = boxes.coe if device.has_coe else 0
+        body[6], body[7] = int(Mailbox.FOE in boxes.protocols), int(Mailbox.EOE in boxes.protocols)
     return bytes(body)
 
 
@@ -96,11 +97,20 @@ def _sync_managers(device: Device) -> bytes:
     return b"".join(struct.pack("<HHBBBB", *row) for row in rows)
 
 
-def _pdo_category(number: int, pdos: tuple[Pdo, ...], sync_manager: int, texts: _Texts) -> list[bytes]:
-    body = b""
-    for pdo in pdos:
-        body += struct.pack("<HBBBBH", pdo.index, len(pdo.entries), sync_manager, 0, texts.index(pdo.name), 0)
-        for e in pdo.entries:
-            name = texts.index(e.name)
-            body += struct.pack("<HBBBBH", e.index, e.subindex, name, e.kind.number & 0xFF, e.kind.bits, 0)
-    return [_category(number, body)] if body else []
+def _pdo_categories(device: Device, texts: _Texts) -> list[bytes]:
+    """The PDOs to the master and those from it; one that is not assigned has no sync manager."""
+    if not device.has_sii_pdos:
+        return []
+    into = [_pdo(pdo, device.input_sync_manager, texts) for pdo in device.transmit]
+    out = [_pdo(pdo, device.output_sync_manager, texts) for pdo in device.receive]
+    for pdo in device.unassigned:
+        (into if pdo.index >= FIRST_TRANSMIT else out).append(_pdo(pdo, UNASSIGNED, texts))
+    return [_category(number, b"".join(pdos)) for number, pdos in ((TX_PDO, into), (RX_PDO, out)) if pdos]
+
+
+def _pdo(pdo: Pdo, sync_manager: int, texts: _Texts) -> bytes:
+    rows = [struct.pack("<HBBBBH", pdo.index, len(pdo.entries), sync_manager, 0, texts.index(pdo.name), 0)]
+    for e in pdo.entries:
+        row = (e.index, e.subindex, texts.index(e.name), e.kind.number & 0xFF, e.kind.bits, 0)
+        rows.append(struct.pack("<HBBBBH", *row))
+    return b"".join(rows)

@@ -23,7 +23,7 @@ class Slave:
 
     def __init__(self, device: Device, serial: int) -> None:
         self.device = device
-        self.registers = Registers()
+        self.registers = Registers(has_clock=device.has_clock)
         self.objects = Objects(device, serial)
         self.sii = SiiInterface(self.registers, sii.image(device, serial))
         self.process = ProcessData(device, self.registers, self.objects)
@@ -32,8 +32,8 @@ class Slave:
         self.coe: Coe | None = None
         self.mailbox: Mailbox | None = None
         if device.mailboxes:
-            self.coe = Coe(self.objects, device.mailboxes.into_bytes, self.advance)
-            self.mailbox = Mailbox(device.mailboxes, self.registers, self.coe.answer)
+            self.coe = Coe(self.objects, device.mailboxes, self.advance) if device.has_coe else None
+            self.mailbox = Mailbox(device.mailboxes, self.registers, self.coe.answer if self.coe else None)
         self._fmmus: list[fmmu.Fmmu] = []
         self.register_writes = 0
         self.state_requests = 0
@@ -47,12 +47,12 @@ class Slave:
         self.process.advance(time.monotonic() if now is None else now, self.machine)
         while self.objects.emergencies:
             code, register = self.objects.emergencies.pop(0)
-            if self.mailbox and self.machine.state is not State.INIT:
+            if self.mailbox and self.coe and self.machine.state is not State.INIT:
                 self.mailbox.send(COE, emergency(code, register))
 
     def power_up(self) -> None:
         """Registers as after power-up, INIT; what was counted stays."""
-        self.registers.memory[:] = Registers().memory
+        self.registers.memory[:] = Registers(has_clock=self.device.has_clock).memory
         self._fmmus = []
         self.machine.enter(State.INIT)
 
