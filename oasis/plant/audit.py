@@ -7,7 +7,6 @@ missing end is found too.
 
 import hashlib
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -26,7 +25,6 @@ from oasis.errors import AuditFault
 from oasis.plant.locks import Busy, held
 from oasis.plant.site import Site
 from oasis.plant.trail import Mark, Trail, faults_of, side, side_faults
-from oasis.plant.values import Value
 
 VERSION = 1
 _WAIT_S = 10.0
@@ -35,9 +33,11 @@ _CLOCK_NOISE_S = 2.0
 
 
 def audit_path(folder: Path, site: Site) -> Path:
-    """The audit file of a site: one for each site file, by its name and place."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", site.name).strip("-")[:40] or "site"
+    """The audit file of a site: one for each site file, by its place, whatever the plant is called in it by now."""
     place = hashlib.sha256(os.fsencode(site.path.resolve())).hexdigest()[:8]
+    for begun in sorted([*folder.glob(f"*-{place}.jsonl"), *folder.glob(f"*-{place}.last")]):
+        return begun.with_suffix(".jsonl")
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", site.name).strip("-")[:40] or "site"
     return folder / f"{name}-{place}.jsonl"
 
 
@@ -179,9 +179,17 @@ def verify(path: Path, known: Iterable[tuple[int, str]] = ()) -> list[str]:
 
 
 def read_records(path: Path) -> list[Record]:
-    """The lines of an audit that can be read, whether or not they hold together. Raises AuditFault without a file."""
+    """The lines of an audit that can be read, whether or not they hold together.
+
+    Raises AuditFault without a file, and for one that is no audit.
+    """
     trail = Trail()
-    trail.feed(_read(path))
+    trail.feed(data := _read(path))
+    if b"\n" in data and not trail.records:
+        raise AuditFault(
+            f"{path} is no audit: none of its lines is a record. If it was one, it was written over: keep it for "
+            "inspection, and move it away."
+        )
     return trail.records
 
 
@@ -194,35 +202,6 @@ def _read(path: Path) -> bytes:
         raise AuditFault(f"There is no audit {path}: nothing has been written to this plant from here.") from None
     except OSError as error:
         raise AuditFault(f"The audit {path} cannot be read: {error.strerror}.") from error
-
-
-def packed(value: Value | None) -> Any:
-    """A value as JSON: bytes and numbers that JSON lacks as an object."""
-    match value:
-        case bytes():
-            return {"hex": value.hex()}
-        case float() if not math.isfinite(value):
-            return {"float": str(value)}
-        case _:
-            return value
-
-
-def unpacked(value: Any) -> Value | None:
-    """The inverse of `packed`. Raises AuditFault for what is no value."""
-    try:
-        match value:
-            case {"hex": str(digits)}:
-                return bytes.fromhex(digits)
-            case {"float": str(text)}:
-                return float(text)
-            case bool() | int() | float() | str() | None:
-                return value
-            case _:
-                raise ValueError
-    except ValueError:
-        raise AuditFault(
-            f"The audit holds {str(value)[:60]!r} where a value is to be: it was edited. Verify it, and keep it."
-        ) from None
 
 
 def _process() -> dict[str, Any]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from oasis.plant.audit import read_records
 from oasis.plant.audit_writes import KeptWrite, writes_of
 from oasis.plant.driver import Effect
-from oasis.plant.limits import shown
+from oasis.plant.limits import same, shown
+from oasis.plant.spreadsheet import harmless
 from oasis.plant.values import Form, Value
 
 HEADINGS = (
@@ -17,8 +18,6 @@ HEADINGS = (
 )  # fmt: skip
 WRITES = ("Write", "At", "Tag", "Before", "After", "Read back", "Unit", "Outcome", "By", "Session")
 """Headings of single writes; the first column is what a write is taken back by."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|")
-"""What spreadsheets take for the beginning of a formula, or of a command."""
 
 
 @dataclass(slots=True)
@@ -41,6 +40,11 @@ class Row:
     @property
     def unit(self) -> str:
         return self.form.unit
+
+    @property
+    def is_changed(self) -> bool:
+        """Was it left otherwise than it was found, or is that not known?"""
+        return self.outcome is Effect.UNKNOWN or not same(self.form, self.as_found, self.as_left)
 
     def add(self, write: KeptWrite) -> None:
         """Count one more write."""
@@ -96,7 +100,7 @@ def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     text = io.StringIO()
     out = csv.writer(text)
     out.writerow(headings)
-    out.writerows([[_harmless(cell) for cell in row] for row in rows])
+    out.writerows([[harmless(cell) for cell in row] for row in rows])
     return text.getvalue()
 
 
@@ -124,14 +128,3 @@ def _escaped(cell: str) -> str:
     for mark in "\\|<>`*_[":
         shown = shown.replace(mark, f"\\{mark}")
     return shown
-
-
-def _harmless(cell: str) -> str:
-    """The cell, such that a spreadsheet shows it and does not run it; a number stays one."""
-    if not cell.startswith(_FORMULA):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell

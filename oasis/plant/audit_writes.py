@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from oasis.core.chain import Record
-from oasis.plant.audit import packed, unpacked
+from oasis.errors import AuditFault
 from oasis.plant.driver import Effect
 from oasis.plant.limits import change, shown
-from oasis.plant.plan import Plan
+from oasis.plant.packed import unpacked
 from oasis.plant.site import Tag
 from oasis.plant.values import Form, Value
 
@@ -54,32 +54,6 @@ class KeptWrite:
         return (self.url, self.address) == (tag.url, tag.point.address)
 
 
-def recorded(plan: Plan, site_digest: str) -> dict[str, object]:
-    """The plan as its audit line has it."""
-    tag, form = plan.tag, plan.tag.point.form
-    return {
-        "token": plan.token,
-        "tag": tag.name,
-        "url": tag.url,
-        "address": tag.point.address,
-        "type": form.type,
-        "order": form.order,
-        "scale": form.scale,
-        "offset": form.offset,
-        "unit": form.unit,
-        "before": packed(plan.before.value),
-        "before_raw": plan.before.raw,
-        "after": packed(plan.after),
-        "wire": plan.frame.wire.hex(),
-        "frame": plan.frame.words,
-        "identity": plan.identity,
-        "limits": tag.limits,
-        "why": plan.why,
-        "notes": list(plan.notes),
-        "site": site_digest,
-    }
-
-
 def writes_of(records: Iterable[Record]) -> list[KeptWrite]:
     """The planned writes in order. Raises AuditFault for values that are none."""
     kept: dict[str, KeptWrite] = {}
@@ -101,7 +75,7 @@ def _planned(token: str, record: Record) -> KeptWrite:
         return float(value) if isinstance(value, int | float) else usual
 
     form = Form(text("type"), text("order"), number("scale", 1.0), number("offset", 0.0), text("unit"))
-    before, after = unpacked(record.get("before")), unpacked(record.get("after"))
+    before, after = _value(record, "before"), _value(record, "after")
     return KeptWrite(token, text("tag"), text("url"), text("address"), form, text("session"), before, after)
 
 
@@ -117,7 +91,7 @@ def _follow(write: KeptWrite, record: Record) -> None:
             write.effect = known.get(str(record.get("effect")), Effect.UNKNOWN)
             write.words = str(record.get("words", ""))
         case "read back":
-            write.read_back = unpacked(record.get("value"))
+            write.read_back = _value(record, "value")
         case _:
             return
 
@@ -150,3 +124,14 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return at if at.tzinfo else None
+
+
+def _value(record: Record, name: str) -> Value | None:
+    """A value that a line holds. Raises AuditFault for what is none."""
+    try:
+        return unpacked(record.get(name))
+    except ValueError:
+        found = f"{str(record.get(name))[:60]!r}"
+        raise AuditFault(
+            f"The audit holds {found} where a value is to be: it was edited. Verify it, and keep it."
+        ) from None

@@ -1,8 +1,8 @@
 """What a value must be to be written: of the point's type, representable at its scale, within the tag's limits."""
 
 import math
+import re
 import struct
-from contextlib import suppress
 from enum import StrEnum
 
 from oasis.plant.site import Tag
@@ -10,6 +10,8 @@ from oasis.plant.values import Form, Value, spelled
 
 _HUGE = 1e300
 _MANY = 1e6
+_SWITCHED = {"1": True, "on": True, "true": True, "0": False, "off": False, "false": False}
+_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
 _FLOAT32_ULP = 1.2e-7
 _FLOAT64_NOISE = 1e-11
 """Form.engineering keeps twelve significant digits."""
@@ -84,8 +86,8 @@ def _needed(form: Form) -> str:
     kind = kind_of(form.type)
     if kind is Kind.INTEGER and form.scale != 1.0:
         kind = Kind.FLOAT
-    alone = f", without a unit (it is in {form.unit})" if form.unit and kind in (Kind.INTEGER, Kind.FLOAT) else ""
-    return f"{kind} is needed{alone}"
+    unit = f", in {form.unit}" if form.unit and kind in (Kind.INTEGER, Kind.FLOAT) else ""
+    return f"{kind} is needed{unit}"
 
 
 def _whole(form: Form, value: int | float) -> Value:
@@ -102,16 +104,21 @@ def _whole(form: Form, value: int | float) -> Value:
         raise ValueError(
             f"{spelled(value)} does not fit into {form.type}: it holds {spelled(ends[0])} to {spelled(ends[1])}"
         )
-    return form.engineering(round(raw))
+    held = form.engineering(round(raw))
+    if isinstance(held, float) and abs(held - value) > abs(form.scale) / 2:
+        raise ValueError(f"{spelled(value)} has more digits than are kept at this scale. Nearest: {held:.12g}")
+    return held
 
 
 def _real(form: Form, value: int | float) -> float:
     raw = form.raw(float(_finite(value)))
     if plain_type(form.type) == "float32":
         try:
-            struct.pack(">f", raw)
+            (held,) = struct.unpack(">f", struct.pack(">f", raw))
         except OverflowError:
             raise ValueError(f"{spelled(value)} does not fit into {form.type}") from None
+        if raw and not held:
+            raise ValueError(f"{spelled(value)} is too small for {form.type}: it would be held as 0")
     return float(value)
 
 
@@ -138,26 +145,33 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def parsed(form: Form, text: str) -> Value:
-    """A value that a person typed. Raises ValueError as `canonical` does."""
-    text = text.strip()
+def meant(form: Form, value: object) -> object:
+    """What a person or a model wrote as text, as the form's kind of value: `75`, `0x1F`, `75 degC`, `on`.
+
+    What is no such text comes back as it is, for `canonical` to say why.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
     match kind_of(form.type):
         case Kind.BOOL:
-            words = {"1": True, "on": True, "true": True, "0": False, "off": False, "false": False}
-            return canonical(form, words.get(text.lower(), text))
+            return _SWITCHED.get(text.lower(), value)
         case Kind.INTEGER | Kind.FLOAT:
-            return canonical(form, _number(text))
+            alone = text.removesuffix(form.unit).rstrip()
+            return next((number for given in (text, alone) if (number := _number(given)) is not None), value)
         case _:
-            return canonical(form, text)
+            return value
 
 
-def _number(text: str) -> int | float:
-    """A decimal or, after 0x, a hexadecimal number."""
+def _number(text: str) -> int | float | None:
+    """A decimal or, after 0x, a hexadecimal number; None for what is none, as people write numbers."""
+    if not _NUMBER.fullmatch(text):
+        return None
     is_hex = text.lower().lstrip("+-").startswith("0x")
-    for read in (lambda: int(text, 16 if is_hex else 10), lambda: float(text)):
-        with suppress(ValueError):
-            return read()
-    raise ValueError(f"{_short(text)} is no number")
+    try:
+        return int(text, 16 if is_hex else 10)
+    except ValueError:
+        return float(text)
 
 
 def shown(form: Form, value: Value | None) -> str:

@@ -5,11 +5,11 @@ import hashlib
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from oasis.errors import WriteRefused
+from oasis.plant.places import place_of
 
 ENDPOINT_WAIT_S = 5.0
 _POLL_S = 0.02
@@ -59,15 +59,6 @@ async def endpoint_held(folder: Path, url: str, wait_s: float = ENDPOINT_WAIT_S)
         yield
     finally:
         lock.release()
-
-
-def place_of(url: str) -> str:
-    """What a URL connects to: host and port, line or interface, without what only says how or as whom.
-
-    Units behind one gateway, and one server reached with two time-outs, are one place.
-    """
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2].lower() or parts.path
 
 
 def _lock(path: Path) -> FileLock:

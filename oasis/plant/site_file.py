@@ -4,31 +4,24 @@ import hashlib
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import parse_qsl, urlsplit
 
-from oasis.errors import ConfigError, OasisError
-from oasis.plant.driver import Driver
+from oasis.errors import ConfigError
 from oasis.plant.site import Site, Tag
+from oasis.plant.site_endpoints import FindDriver, endpoints_of
 from oasis.plant.site_findings import Finding, Seen
 from oasis.plant.site_lines import Path as Keys
 from oasis.plant.site_lines import lines_of
-from oasis.plant.site_overlaps import overlaps
+from oasis.plant.site_overlaps import WrittenCells
 from oasis.plant.site_tags import tag_of
-from oasis.plant.values import spelled
 
 MOST_BYTES = 1 << 20
 _MOST_SHOWN = 50
 _ROOT = {"site": (dict,), "endpoints": (dict,), "tags": (dict,)}
 _SITE = {"name": (str,)}
-_ENDPOINT = {"url": (str,), "identity": (str,)}
-_SECRETS = re.compile(r"pass(word|wd|phrase)?|secret|token|api_?key|pin", re.IGNORECASE)
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
-
-FindDriver = Callable[[str], Driver]
-"""The driver for a URL; raises an OasisError where no pack has one. Nothing is sent by making it."""
 
 
 def load(path: Path, find_driver: FindDriver) -> Site:
@@ -141,65 +134,22 @@ def _site(seen: Seen, document: dict[str, Any], path: Path, digest: str, find_dr
     about = seen.table(("site",), document.get("site", {}), _SITE)
     if not about.get("name"):
         seen.say(("site",), '`name` of [site] is missing: [site] name = "..."')
-    named = seen.named(("endpoints",), document.get("endpoints", {}), "endpoint")
-    if not named:
-        seen.say(("endpoints",), "there is no endpoint: [endpoints.NAME] with `url`")
-    endpoints: dict[str, Driver | None] = {}
-    for name, value in named.items():
-        endpoints[name] = _endpoint(seen, name, value, find_driver, endpoints)
+    endpoints = endpoints_of(seen, document.get("endpoints", {}), find_driver)
+    drivers = {name: endpoint.driver if endpoint else None for name, endpoint in endpoints.items()}
     tags: dict[str, Tag] = {}
-    written: dict[tuple[str, str], Tag] = {}
+    written = WrittenCells(seen)
     for name, value in seen.named(("tags",), document.get("tags", {}), "tag").items():
-        tag = tag_of(seen, name, value, endpoints)
-        if tag and not overlaps(seen, tag, endpoints[value["endpoint"]], written):
+        tag = tag_of(seen, name, value, drivers)
+        endpoint = endpoints[value["endpoint"]] if tag else None
+        if tag and endpoint and not written.overlaps(tag, endpoint):
             tags[name] = tag
     _hint(seen, tags)
     if seen.faults:
         return None
-    urls = {name: driver.url for name, driver in endpoints.items() if driver}
-    identities = {urls[name]: given["identity"] for name, given in named.items() if given.get("identity")}
+    good = {name: endpoint for name, endpoint in endpoints.items() if endpoint}
+    urls = {name: endpoint.driver.url for name, endpoint in good.items()}
+    identities = {endpoint.driver.url: endpoint.identity for endpoint in good.values() if endpoint.identity}
     return Site(path, digest, about["name"], urls, tags, identities)
-
-
-def _endpoint(
-    seen: Seen, name: str, value: object, find_driver: FindDriver, others: Mapping[str, Driver | None]
-) -> Driver | None:
-    path = ("endpoints", name)
-    given = seen.table(path, value, _ENDPOINT)
-    url = given.get("url", "")
-    if not url:
-        seen.say(path, f"`url` of the endpoint {name} is missing")
-        return None
-    if why := _secret(url):
-        seen.say((*path, "url"), why)
-        return None
-    try:
-        driver = find_driver(url)
-    except OasisError as fault:
-        seen.say((*path, "url"), f"the URL of {name} cannot be used: {fault}")
-        return None
-    if other := next((n for n, d in others.items() if d and _device(d.url) == _device(driver.url)), None):
-        seen.say((*path, "url"), f"the endpoints {other} and {name} are the same, {driver.url}")
-        return None
-    return driver
-
-
-def _device(url: str) -> tuple[str, str]:
-    """What tells endpoints apart: on a network host and path, whatever options follow; else all of the URL."""
-    parts = urlsplit(url)
-    return (parts.netloc.lower(), parts.path) if parts.netloc else ("", url)
-
-
-def _secret(url: str) -> str:
-    """Why the URL holds what belongs elsewhere, empty where it does not."""
-    try:
-        parts = urlsplit(url)
-        keys = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    except ValueError as error:
-        return f"{spelled(url[:100])} is no URL: {error}"
-    if parts.password is not None or any(_SECRETS.fullmatch(key) for key in keys):
-        return "the URL holds a password; a site file is shown and passed on, so leave it out"
-    return ""
 
 
 def _hint(seen: Seen, tags: Mapping[str, Tag]) -> None:

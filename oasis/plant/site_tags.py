@@ -125,6 +125,9 @@ def _check_numbers(seen: Seen, path: Path, tag: Tag, given: Mapping[str, Any], s
         seen.say(
             (*path, "min"), f"`min` {spelled(tag.min)} is above `max` {spelled(tag.max)}: nothing could be written"
         )
+    elif not _has_value(tag):
+        said = f"the point goes in steps of {spelled(tag.point.form.scale)}, and none is between `min` and `max`"
+        seen.say((*path, "min"), f"{said}: nothing could be written")
     form = tag.point.form
     size = abs(form.scale) if kind_of(form.type) is Kind.INTEGER else 0.0
     for key in ("max_step", "rate"):
@@ -139,6 +142,14 @@ def _check_numbers(seen: Seen, path: Path, tag: Tag, given: Mapping[str, Any], s
     for choice in tag.choices:
         if why := beyond_limits(replace(tag, choices=()), choice):
             seen.say((*path, "values"), f"`values` holds {spelled(choice)}, which may not be written: {why}")
+
+
+def _has_value(tag: Tag) -> bool:
+    """Is there a value of the point between its limits?"""
+    if kind_of(tag.point.form.type) is not Kind.INTEGER or tag.min is None or tag.max is None:
+        return True
+    ends = [raw for raw in map(tag.point.form.raw, (tag.min, tag.max)) if isinstance(raw, int | float)]
+    return math.ceil(min(ends) - 1e-9) <= math.floor(max(ends) + 1e-9)
 
 
 def _outside(form: Form, limit: int | float) -> str:

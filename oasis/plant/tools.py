@@ -17,9 +17,9 @@ from oasis.errors import OasisError, ToolFault
 from oasis.plant import render
 from oasis.plant.connections import Connections
 from oasis.plant.driver import Budget, Effect
-from oasis.plant.limits import Kind, kind_of, parsed
 from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
+from oasis.plant.targets import grouped
 from oasis.plant.values import Point, Reading
 from oasis.plant.written import Written
 from oasis.resources import text
@@ -44,7 +44,7 @@ def plant_tools(
 ) -> tuple[Tool, ...]:
     """The tools, the one that writes last. `words`: what each pack says of its URLs, items and skills."""
     reading = (_scan(connections), _read(connections, words, tags))
-    return (*reading, _write(writing, tags)) if writing else reading
+    return (*reading, _write(writing)) if writing else reading
 
 
 def _scan(connections: Connections) -> Tool:
@@ -81,10 +81,9 @@ def _read(connections: Connections, words: Sequence[str], tags: Mapping[str, Tag
     return Tool(spec, Risk.READ, preview, run)
 
 
-def _write(writing: Writing, tags: Mapping[str, Tag]) -> Tool:
+def _write(writing: Writing) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
-        name = arguments["tag"]
-        plan = await writing.plan(name, _meant(tags.get(name), arguments["value"]))
+        plan = await writing.plan(arguments["tag"], arguments["value"])
         return Preview(plan.title, plan.tag.name, plan.body, token=plan.token)
 
     async def run(arguments: Arguments) -> Outcome:
@@ -95,16 +94,6 @@ def _write(writing: Writing, tags: Mapping[str, Tag]) -> Tool:
         return Outcome(written.words, _STATUS.get(written.effect, Status.ERROR))
 
     return Tool(_spec("plant_write"), Risk.ACTUATE, preview, run, actuate)
-
-
-def _meant(tag: Tag | None, value: object) -> object:
-    """The value as the tag's type where a model wrote a number as text, also with the tag's own unit behind it."""
-    if tag is None or not isinstance(value, str) or kind_of(tag.point.form.type) is Kind.TEXT:
-        return value
-    try:
-        return parsed(tag.point.form, value.strip().removesuffix(tag.point.form.unit))
-    except ValueError:
-        return value
 
 
 async def _all_watched(connections: Connections, groups: Mapping[str, Sequence[Point]], seconds: float) -> list[str]:
@@ -143,21 +132,16 @@ def _items(items: Sequence[str]) -> list[str]:
 def _grouped(
     connections: Connections, tags: Mapping[str, Tag], url: str, items: Sequence[str]
 ) -> dict[str, list[Point]]:
-    """The points of each endpoint, in order. A tag's name stands for its endpoint and point."""
-    groups: dict[str, list[Point]] = {}
-    for item in items:
-        if tag := tags.get(item):
-            where, point = connections.open(tag.url).url, tag.point
-        elif url:
-            driver = connections.open(url)
-            where, point = driver.url, driver.point(item)
-        else:
-            known = f"Tags: {', '.join(sorted(tags)[:40])}." if tags else "There is no site file, so no tags."
-            raise ToolFault(f"{item[:100]!r} is no tag, and no url was given. {known}")
-        groups.setdefault(where, []).append(point)
-    if not groups:
+    """The points of each endpoint, in order."""
+
+    def no_tag(item: str) -> str:
+        known = f"Tags: {', '.join(sorted(tags)[:40])}." if tags else "There is no site file, so no tags."
+        return f"{item[:100]!r} is no tag, and no url was given. {known}"
+
+    groups = grouped(connections.open, tags, items, no_tag, url)
+    if not any(groups.values()):
         raise ToolFault("No item was given; nothing was read.")
-    return groups
+    return {url: points for url, points in groups.items() if points}
 
 
 def _spec(name: str) -> ToolSpec:

@@ -66,7 +66,7 @@ def test_without_a_site_file_nothing_is_written():
         ("pump_2_speed", "200", "the most allowed is 100"),
         ("pump_2_speed", "60", "one write may change it by 25"),
         ("pump_2_speed", "-5", "-5 does not fit into uint16"),
-        ("pump_2_speed", "fast", '"fast" is no number'),
+        ("pump_2_speed", "fast", "number is needed, in %"),
         ("pump_2_spede", "20", "Did you mean `pump_2_speed`"),
         ("water", "20", "not to be written"),
     ],
@@ -145,6 +145,33 @@ def test_an_edited_audit_is_found(lab: Place):
     assert done.code == 1
     assert "was edited" in done.json["faults"][0]
     assert plant("audit", "verify", path, "--table").code == 1
+
+
+def test_a_sheet_of_an_audit_that_was_edited_says_so_and_exits_3(lab: Place):
+    plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    (path,) = audit_folder().glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"after":25.0', b'"after":24.0'))
+    done = plant("audit", "report", "--csv")
+    assert (done.code, done.out.count("pump_2_speed")) == (3, 1)
+    assert "this sheet may not be true" in done.error
+
+
+def test_what_was_left_as_it_was_found_can_be_left_out_of_the_sheet(lab: Place):
+    plant("write", "pump_2_speed", 25, "--site", lab.site, "--yes")
+    assert [row["tag"] for row in plant("audit", "report", "--changed").json["tags"]] == ["pump_2_speed"]
+    plant("write", "pump_2_speed", 0, "--site", lab.site, "--yes")
+    assert plant("audit", "report", "--changed").json["tags"] == []
+    assert plant("audit", "report", "--changed", "--table").out == "Everything was left as it was found.\n"
+    assert len(plant("audit", "report").json["tags"]) == 1
+
+
+def test_a_value_may_have_the_tag_s_unit_behind_it(lab: Place):
+    assert plant("write", "pump_2_speed", "25 %", "--site", lab.site, "--yes").json["read_back"] == 25.0
+
+
+def test_an_option_that_there_is_none_of_is_not_taken_for_a_value(lab: Place):
+    done = plant("write", "--yess", "pump_2_speed", 25, "--site", lab.site)
+    assert (done.code, "there is no option --yess" in done.error) == (2, True)
 
 
 def test_a_missing_end_that_a_session_had_seen_is_found(lab: Place):

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from oasis.core import chain
 from oasis.errors import AuditFault
 from oasis.plant import locks
-from oasis.plant.audit import Audit, packed, read_records, unpacked, verify
+from oasis.plant.audit import Audit, audit_path, read_records, verify
+from oasis.plant.audit_writes import writes_of
+from oasis.plant.site import Site
 from oasis.plant.trail import side
-from oasis.plant.values import Value
 
 
 def filled(path: Path, session: str = "s1", lines: int = 4) -> Audit:
@@ -310,17 +311,30 @@ def test_an_audit_held_by_another_for_too_long_is_said(path: Path, monkeypatch: 
         audit.add("plan")
 
 
-@pytest.mark.parametrize("value", [True, 5, -0.5, 2**63, "°C", b"\x00\xff", None, float("inf"), float("-inf")])
-def test_every_value_comes_back_from_the_audit_as_it_was(value: Value | None):
-    assert unpacked(json.loads(json.dumps(packed(value)))) == value
-
-
 @pytest.mark.parametrize("value", [{"hex": "xyz"}, {"float": "much"}, [1], {}])
 def test_what_is_no_value_in_an_audit_is_said(value: object):
     with pytest.raises(AuditFault, match="it was edited"):
-        unpacked(value)
+        writes_of([{"kind": "plan", "token": "1", "before": value}])
 
 
 def test_text_that_is_no_unicode_does_not_keep_a_line_from_being_written(path: Path):
     Audit(path, "s1").add("outcome", words="half \ud83d", notes=["\ud83d"])
     assert read_records(path)[-1]["words"] == "half \ufffd"
+
+
+def test_a_file_that_is_no_audit_is_not_taken_for_one_without_writes(path: Path):
+    path.parent.mkdir()
+    path.write_text("date,who\n2026-03-14,Ada\n")
+    with pytest.raises(AuditFault, match="is no audit: none of its lines is a record"):
+        read_records(path)
+
+
+def test_a_site_file_whose_plant_is_called_otherwise_now_keeps_its_audit(tmp_path: Path):
+    def site(name: str) -> Site:
+        return Site(tmp_path / "plant.toml", "", name, {}, {})
+
+    before = audit_path(tmp_path / "audit", site("Boiler house"))
+    filled(before)
+    assert audit_path(tmp_path / "audit", site("Boiler house 1")) == before
+    other = Site(tmp_path / "other.toml", "", "Boiler house", {}, {})
+    assert audit_path(tmp_path / "audit", other) != before

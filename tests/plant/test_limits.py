@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oasis.plant.limits import RANGES, beyond_step, canonical, change, parsed, same
+from oasis.plant.limits import RANGES, beyond_step, canonical, change, meant, same
 from oasis.plant.site import Tag
 from oasis.plant.values import Form, Point, Value
 
@@ -65,16 +65,19 @@ def test_a_value_that_the_type_cannot_hold_is_refused_in_words(form: Form, value
         (Form("uint16", scale=0.1), "72.5", 72.5),
         (Form("float64"), "1e3", 1000.0),
         (Form("string"), "7", "7"),
+        (Form("uint16", unit="a"), "0x1a", 26),
+        (Form("uint16", scale=0.1, unit="°C"), "72.5 °C", 72.5),
+        (Form("int16", unit="%"), "-5%", -5),
     ],
 )
 def test_what_a_person_types_is_read_by_the_tag_s_type(form: Form, text: str, value: Value):
-    assert parsed(form, text) == value
+    assert canonical(form, meant(form, text)) == value
 
 
-@pytest.mark.parametrize("text", ["", "nan", "0xzz", "1" * 5000, "7,5", "on"])
+@pytest.mark.parametrize("text", ["", "nan", "0xzz", "1" * 5000, "7,5", "on", "1_000", "٣", "7 bar"])
 def test_what_is_typed_and_is_no_number_is_refused_in_words(text: str):
     with pytest.raises(ValueError, match=r"number|fit"):
-        parsed(Form("int16"), text)
+        canonical(Form("int16"), meant(Form("int16"), text))
 
 
 @given(
@@ -147,3 +150,15 @@ def test_a_change_beyond_the_step_is_told_the_steps_to_go(
 
     why = beyond_step(Tag("t", "mem://e", Point("a", form), max_step=step), before, after)
     assert re.search(said, why) if said else why == ""
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "said"),
+    [
+        (Form("uint64", scale=0.1), 1234567890123.4, "more digits than are kept"),
+        (Form("float32"), 1e-50, "held as 0"),
+    ],
+)
+def test_a_value_that_would_be_held_as_another_is_refused(form: Form, value: float, said: str):
+    with pytest.raises(ValueError, match=said):
+        canonical(form, value)

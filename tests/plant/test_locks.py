@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oasis.errors import WriteRefused
-from oasis.plant.locks import endpoint_held, place_of
+from oasis.plant.locks import endpoint_held
 
 URL = "modbus://127.0.0.1:502/1"
 HOLDER = """
@@ -43,14 +43,3 @@ async def test_a_folder_that_cannot_be_made_is_a_refusal(tmp_path: Path):
     with pytest.raises(WriteRefused, match="cannot be taken"):
         async with endpoint_held(tmp_path / "file" / "locks", URL):
             pass
-
-
-def test_units_of_one_gateway_share_its_lock_and_serial_lines_have_their_own():
-    urls = [
-        "modbus://PLC:502/1",
-        "modbus://plc:502/2?timeout=1",
-        "modbus+rtu:///dev/ttyS0?unit=1",
-        "ethercat://eth1",
-        "opc.tcp://engineer@line:4840/x",
-    ]
-    assert [place_of(url) for url in urls] == ["plc:502", "plc:502", "/dev/ttyS0", "eth1", "line:4840"]

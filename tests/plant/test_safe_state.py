@@ -4,25 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from oasis.plant import safe_state
 from oasis.plant.audit import Audit
 from oasis.plant.audit_writes import writes_of
 from oasis.plant.driver import Effect
 from tests.plant.device import Memory
-from tests.plant.plants import CELLS, MEMORY_SITE, Desk, memory_desk
-
-
-@pytest.fixture
-def memory() -> Memory:
-    return Memory(dict(CELLS))
-
-
-@pytest.fixture
-def desk(tmp_path: Path, memory: Memory) -> Desk:
-    return memory_desk(tmp_path, memory)
-
+from tests.plant.plants import MEMORY_SITE, Desk, memory_desk
 
 ALL = frozenset({"set_point", "pump"})
 

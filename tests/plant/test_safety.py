@@ -48,9 +48,9 @@ async def test_without_a_site_file_there_is_no_writer(device: Counted, tmp_path:
         (80.1, "one write may change it by 10 °C"),
         (72.55, "the point goes in steps of 0.1"),
         (float("nan"), "no number that a device holds"),
-        (True, "number is needed, without a unit"),
-        ("72", "number is needed, without a unit"),
-        (None, "number is needed, without a unit"),
+        (True, "number is needed, in °C"),
+        ("72 K", "number is needed, in °C"),
+        (None, "number is needed, in °C"),
         (10**400, "no number that a device holds"),
     ],
 )

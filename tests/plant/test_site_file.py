@@ -56,6 +56,9 @@ def test_a_site_file_gives_tags_with_their_limits(tmp_path: Path):
         (HEAD + TAG + NUMBER + TAG.replace("tags.t", "tags.T") + NUMBER, 13, "differ only in upper and lower case"),
         (HEAD + TAG + NUMBER + TAG.replace("tags.t", "tags.u") + NUMBER, 15, "may both write cell a"),
         (HEAD + TAG + NUMBER.replace("min = 0", "min = 11"), 10, "`min` 11 is above `max` 10"),
+        (HEAD + TAG + NUMBER.replace("min = 0", "min = 9.2").replace("max = 10", "max = 9.8"), 10, "none is between"),
+        (HEAD + '[endpoints.f]\nurl = "mem://f"\nsame_as = "g"\n', 7, "is to name an endpoint above this one"),
+        (HEAD + '[endpoints.f]\nurl = "mem://f"\nsame_as = "f"\n', 7, "is to name an endpoint above this one"),
         (HEAD + TAG + NUMBER + "safe = 11\n", 13, "`safe` is 11, which may not be written: the most allowed is 10"),
         (HEAD + TAG + NUMBER.replace("step = 1", "step = 0"), 12, "`max_step` must be above 0"),
         (HEAD + TAG + NUMBER.replace("step = 1", "step = -1"), 12, "`max_step` must be above 0"),
@@ -168,6 +171,49 @@ def test_two_tags_that_write_a_part_of_the_same_are_refused(
     (fault,) = modbus_site(tmp_path, one, other)
     assert "t1 and t0 (line 5) may both write" in fault
     assert not modbus_site(tmp_path, one)
+
+
+TWO_WAYS = """
+[endpoints.f]
+url = "mem://f"
+{same}
+[tags.u]
+endpoint = "f"
+address = "cell a"
+"""
+
+
+def test_two_tags_that_write_the_same_of_one_device_reached_in_two_ways_are_refused(tmp_path: Path):
+    two = TWO_WAYS.format(same='same_as = "e"') + NUMBER
+    assert faults(tmp_path, HEAD + TAG + NUMBER + two) == [
+        (
+            19,
+            "u and t (line 5) may both write a part of the same: cell a of mem://f and cell a of mem://e, which is the "
+            "same device, overlap, and the limits of one would not hold for the other",
+        )
+    ]
+    assert faults(tmp_path, HEAD + TAG + two) == []
+    assert faults(tmp_path, HEAD + TAG + NUMBER + TWO_WAYS.format(same="") + NUMBER) == []
+
+
+def test_two_protocols_to_one_device_cannot_be_compared(tmp_path: Path):
+    def either(url: str) -> MemoryDriver | ModbusDriver:
+        return ModbusDriver(url) if url.startswith("modbus") else driver(url)
+
+    path = tmp_path / "plant.toml"
+    path.write_text(HEAD + '[endpoints.f]\nurl = "modbus://plc/1"\nsame_as = "e"\n', encoding="utf-8")
+    (fault,) = check(path, either)
+    assert (fault.line, "are spoken to by two protocols" in fault.text) == (7, True)
+
+
+def test_two_endpoints_that_say_they_are_the_same_are_worth_a_look(tmp_path: Path):
+    path = tmp_path / "plant.toml"
+    head = HEAD + "identity = 'ACME'\n[endpoints.f]\nurl = 'mem://f'\nidentity = 'ACME'\n"
+    path.write_text(head, encoding="utf-8")
+    (hint,) = check(path, driver)
+    assert (hint.line, hint.is_error, 'add `same_as = "e"`' in hint.text) == (8, False, True)
+    path.write_text(head + "same_as = 'e'\n", encoding="utf-8")
+    assert check(path, driver) == []
 
 
 def test_bits_of_one_register_and_neighbours_do_not_overlap(tmp_path: Path):

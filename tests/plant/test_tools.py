@@ -12,11 +12,9 @@ from oasis.core.tool import Risk
 from oasis.errors import ToolFault
 from oasis.plant.connections import Connections
 from oasis.plant.pack import Pack
-from oasis.plant.plan import Plan
 from oasis.plant.site import Tag
 from oasis.plant.tools import plant_tools
 from oasis.plant.values import Form, Point, Reading
-from oasis.plant.written import Written
 from tests.plant.device import Memory, MemoryDriver, pack
 
 WATER = Tag("water", "mem://boiler", Point("cell 1", Form(scale=0.1, unit="°C"), "water"))
@@ -122,25 +120,6 @@ async def test_a_fault_of_one_watched_endpoint_is_told_in_its_own_words(memory: 
     tags = {"water": WATER, "other": replace(WATER, name="other", url="mem://other")}
     with pytest.raises(ToolFault, match=r"^the line to the other broke$"):
         await plant_tools(Connections([broken]), (), tags)[1].run({"items": ["water", "other"], "watch_s": 3})
-
-
-async def test_a_number_with_the_unit_of_its_tag_is_that_number(memory: Memory):
-    planned: list[object] = []
-
-    class Noting:
-        async def plan(self, tag: str, value: object) -> Plan:
-            planned.append(value)
-            raise ToolFault("noted")
-
-        async def carry_out(self, token: str, by: str) -> Written:
-            raise AssertionError
-
-    tag = replace(WATER, point=Point("cell 1", Form("uint16", scale=0.1, unit="°C"), "water"))
-    write = plant_tools(Connections([pack(memory)]), (), {"water": tag}, Noting())[2]
-    for value in ("25 °C", "25.5°C", "25 K"):
-        with pytest.raises(ToolFault, match="noted"):
-            await write.preview({"tag": "water", "value": value})
-    assert planned == [25, 25.5, "25 K"]
 
 
 async def test_a_scan_says_what_it_found_and_what_it_cost(tools):

@@ -99,13 +99,14 @@ def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
     """Say how it ended; the exit code for it."""
     from oasis.plant.driver import Effect
     from oasis.plant.limits import same
+    from oasis.plant.packed import packed
     from oasis.ui.clean import clean
     from oasis.ui.plant import rows
 
     effect = written.effect if written else Effect.NOT_SENT
     words = written.words if written else f"Not approved, so nothing was sent: {plan.title}."
     if as_json:
-        read_back = rows.value(written.read_back) if written else None
+        read_back = packed(written.read_back) if written else None
         row = {"v": rows.VERSION, "plan": rows.plan(plan), "effect": str(effect), "words": words}
         typer.echo(rows.line(row | {"read_back": read_back}))
     else:

@@ -1,11 +1,12 @@
 """`oasis plant audit`: what was written, by whom, and how it ended."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oasis.cli.plant.options import AsJson, SiteFile, prints_json
+from oasis.cli.plant.options import PARTLY, AsJson, SiteFile, prints_json
 from oasis.cli.plant.write import Yes
 
 if TYPE_CHECKING:
@@ -61,28 +62,50 @@ def report(
     file: File = None,
     site: SiteFile = None,
     writes: Annotated[bool, typer.Option("--writes", help="Each write with its ID, instead of each tag.")] = False,
+    changed: Annotated[
+        bool,
+        typer.Option("--changed", help="Only tags left otherwise than they were found, or not known to be as found."),
+    ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
     json: AsJson = None,
 ) -> None:
-    """The commissioning sheet: each tag as found and as left, with unit, writes, outcome, who and when."""
+    """The commissioning sheet: each tag as found and as left, with unit, writes, outcome, who and when.
+
+    Exit code 3 when the audit is not as it was written; `oasis plant audit verify` says the same.
+    """
     import asyncio
 
+    from oasis.agent.sessions import audited
     from oasis.cli.plant.audits import chosen
     from oasis.plant import audit_report as sheet
+    from oasis.plant.audit import verify as verified
 
-    if markdown and csv:
-        raise typer.BadParameter("--markdown and --csv: choose one")
-    path = asyncio.run(chosen(site, file))
+    for one, other, is_both in (("markdown", "csv", markdown and csv), ("writes", "changed", writes and changed)):
+        if is_both:
+            raise typer.BadParameter(f"--{one} and --{other}: choose one")
+    path = asyncio.run(chosen(site, file)).absolute()
+    rows = [row for row in sheet.report(path) if row.is_changed or not changed]
     if markdown or csv:
         headings = _WRITES if writes else sheet.HEADINGS
-        cells = sheet.single_writes(path) if writes else [row.cells for row in sheet.report(path)]
+        cells = sheet.single_writes(path) if writes else [row.cells for row in rows]
         text = sheet.as_markdown(headings, cells) if markdown else sheet.as_csv(headings, cells)
         typer.echo(text.replace("\r\n", "\n"), nl=False)
     elif writes:
         _show_writes(sheet.sent_writes(path), prints_json(json))
     else:
-        _show(sheet.report(path), prints_json(json))
+        _show(rows, prints_json(json), "Everything was left as it was found." if changed else "Nothing was written.")
+    _warn_of(path, verified(path, audited(path)))
+
+
+def _warn_of(path: Path, faults: "Sequence[str]") -> None:
+    """Say what shows that the audit is not as it was written, and exit with 3 where something does."""
+    from oasis.ui.clean import clean
+
+    if faults:
+        said = "\n".join(f"  {fault}" for fault in faults)
+        typer.echo(clean(f"{path} is not as it was written, and so this sheet may not be true:\n{said}"), err=True)
+        raise typer.Exit(PARTLY)
 
 
 @app.command()
@@ -108,7 +131,7 @@ async def _revert(token: str, site: SiteFile, yes: bool, as_json: bool) -> None:
     raise typer.Exit(code)
 
 
-def _show(made: "list[Row]", as_json: bool) -> None:
+def _show(made: "list[Row]", as_json: bool, nothing: str) -> None:
     from oasis.ui.plant import rows
     from oasis.ui.plant.page import cell, console, table
 
@@ -127,7 +150,7 @@ def _show(made: "list[Row]", as_json: bool) -> None:
         for row in of_url:
             out.print(cell(f"{row.tag}: {', '.join(row.by)}, {_time(row.last)}"))
     if not made:
-        typer.echo("Nothing was written.")
+        typer.echo(nothing)
 
 
 def _show_writes(writes: "list[KeptWrite]", as_json: bool) -> None:
@@ -152,7 +175,7 @@ def _show_writes(writes: "list[KeptWrite]", as_json: bool) -> None:
 
 
 def _write(write: "KeptWrite") -> dict[str, Any]:
-    from oasis.ui.plant import rows
+    from oasis.plant.packed import packed
 
     return {
         "id": write.token,
@@ -160,9 +183,9 @@ def _write(write: "KeptWrite") -> dict[str, Any]:
         "tag": write.tag,
         "url": write.url,
         "address": write.address,
-        "before": rows.value(write.before),
-        "after": rows.value(write.after),
-        "read_back": rows.value(write.read_back),
+        "before": packed(write.before),
+        "after": packed(write.after),
+        "read_back": packed(write.read_back),
         "unit": write.form.unit or None,
         "outcome": str(write.effect),
         "by": write.by,
@@ -176,15 +199,15 @@ def _time(text: str) -> str:
 
 
 def _row(row: "Row") -> dict[str, Any]:
-    from oasis.ui.plant import rows
+    from oasis.plant.packed import packed
 
     return {
         "tag": row.tag,
         "url": row.url,
         "address": row.address,
         "unit": row.unit or None,
-        "as_found": rows.value(row.as_found),
-        "as_left": rows.value(row.as_left),
+        "as_found": packed(row.as_found),
+        "as_left": packed(row.as_left),
         "writes": row.writes,
         "unknown": row.unknown,
         "outcome": str(row.outcome),

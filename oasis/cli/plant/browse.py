@@ -80,10 +80,11 @@ async def _below(
 ) -> tuple[list[dict[str, Any]], str]:
     """The levels below a thing that was found; none where it is nothing that can be scanned."""
     from oasis.errors import ToolFault
+    from oasis.plant.targets import is_url
 
-    is_url = "://" in item
+    where, item = (item, "") if is_url(item) else (url, item)
     try:
-        return await _level(connections, item if is_url else url, "" if is_url else item, depth, budget, tree)
+        return await _level(connections, where, item, depth, budget, tree)
     except ToolFault:
         return [], ""
 

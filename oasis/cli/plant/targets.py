@@ -35,20 +35,10 @@ def loaded(connections: "Connections", site: Path | None) -> "Site | None":
 
 def targets(connections: "Connections", site: "Site | None", arguments: Sequence[str]) -> "dict[str, list[Point]]":
     """The points of each endpoint by canonical URL, in order. No arguments: all tags. Raises ToolFault."""
+    from oasis.plant.targets import grouped
+
     tags: Mapping[str, Tag] = site.tags if site else {}
-    groups: dict[str, list[Point]] = {}
-    url = ""
-    for text in arguments or tags:
-        if "://" in text:
-            driver = connections.open(text)
-            url = driver.url
-            groups.setdefault(url, [])
-        elif not url and (tag := tags.get(text)):
-            groups.setdefault(tag.url, []).append(tag.point)
-        elif url:
-            groups[url].append(connections.open(url).point(text))
-        else:
-            raise ToolFault(_no_tag(text, site))
+    groups = grouped(connections.open, tags, arguments or tags, lambda text: _no_tag(text, site))
     if empty := next((url for url, points in groups.items() if not points), ""):
         raise ToolFault(f"No item was given for {empty}. `oasis plant scan '{empty}'` says what there is.")
     if not groups:

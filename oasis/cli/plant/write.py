@@ -1,14 +1,10 @@
 """`oasis plant write`: tags of the site file, each as a person approves it."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from oasis.cli.plant.options import AsJson, SiteFile, prints_json
-
-if TYPE_CHECKING:
-    from oasis.plant.site import Site
-    from oasis.plant.values import Value
 
 Yes = Annotated[
     bool, typer.Option("--yes", help="Do not ask: only for a tag that the site file marks `unattended = true`.")
@@ -40,6 +36,8 @@ def write(
     """
     import asyncio
 
+    if option := next((text for text in values if text.startswith("--")), ""):
+        raise typer.BadParameter(f"there is no option {option}")
     if len(values) % 2:
         raise typer.BadParameter(f"{values[-1]!r} has no value: give TAG VALUE, or several such pairs")
     pairs = list(zip(values[::2], values[1::2], strict=True))
@@ -54,21 +52,7 @@ async def _write(pairs: list[tuple[str, str]], site: SiteFile, yes: bool, hold_s
     check_can_ask(yes)
     async with writing(site, "write") as writer:
         for tag, value in pairs:
-            plan = await writer.plan(tag, _value(writer.site, tag, value))
+            plan = await writer.plan(tag, value)
             if code := told(plan, await carried_out(writer, plan, yes), as_json):
                 raise typer.Exit(code)
         await asyncio.sleep(hold_s)
-
-
-def _value(site: "Site", name: str, text: str) -> "Value":
-    """What was typed, as the tag's type has it; an unknown tag's stays text. Raises WriteRefused."""
-    from oasis.errors import WriteRefused
-    from oasis.plant.limits import parsed
-
-    tag = site.tags.get(name)
-    if tag is None:
-        return text
-    try:
-        return parsed(tag.point.form, text)
-    except ValueError as fault:
-        raise WriteRefused(f"{name} was not written: {fault}. Nothing was sent.") from fault

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TextIO
 
 from oasis.errors import ConfigError
+from oasis.plant.spreadsheet import harmless
 from oasis.plant.values import GOOD, Reading, Value, spelled
 from oasis.ui.clean import clean
 
 Key = tuple[str, str, str]
 """URL, tag and address: which point."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def key(url: str, reading: Reading) -> Key:
@@ -45,7 +45,7 @@ class Recording:
             self._write(["time", *names, "not good"])
         bad = [f"{self._name(k)}: {clean(r.status)}" for k, r in latest.items() if k in self._keys and r.status != GOOD]
         values = [plain(latest[k].value) if k in latest and latest[k].is_good else "" for k in self._keys]
-        self._write([at.isoformat(timespec="milliseconds"), *values, _text("; ".join(bad))])
+        self._write([at.isoformat(timespec="milliseconds"), *values, harmless("; ".join(bad))])
         self.rows += 1
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ def _names(keys: Sequence[Key], latest: Mapping[Key, Reading]) -> list[str]:
     for of, name in zip(keys, short, strict=True):
         unit = latest[of].point.form.unit
         full = name if short.count(name) == 1 else f"{of[0]} {of[2] if name == of[1] else name}"
-        named.append(_text(clean(f"{full} [{unit}]" if unit else full)))
+        named.append(harmless(clean(f"{full} [{unit}]" if unit else full)))
     return named
 
 
@@ -82,10 +82,6 @@ def plain(value: Value | None) -> str:
         case float():
             return repr(value)
         case str():
-            return _text(clean(value))
+            return harmless(clean(value))
         case _:
             return "" if value is None else spelled(value)
-
-
-def _text(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,13 +1,13 @@
 """Readings, scans, plans and writes as JSON objects (docs/plant.md). The fields are stable; new ones may be added."""
 
 import json
-import math
 from typing import Any
 
 from oasis.core.sound import sound
 from oasis.plant.driver import Found, Scan
+from oasis.plant.packed import packed
 from oasis.plant.plan import Plan
-from oasis.plant.values import Reading, Value
+from oasis.plant.values import Reading
 
 VERSION = 1
 
@@ -17,24 +17,13 @@ def line(row: dict[str, Any]) -> str:
     return sound(json.dumps(row, ensure_ascii=True, allow_nan=False))
 
 
-def value(what: Value | None) -> Any:
-    """A value as JSON: bytes as {"hex": ...}, a number that JSON lacks as {"float": "nan"}."""
-    match what:
-        case bytes():
-            return {"hex": what.hex()}
-        case float() if not math.isfinite(what):
-            return {"float": str(what)}
-        case _:
-            return what
-
-
 def reading(url: str, read: Reading) -> dict[str, Any]:
     """One reading."""
     return {
         "url": url,
         "tag": read.point.name or None,
         "address": read.point.address,
-        "value": value(read.value),
+        "value": packed(read.value),
         "unit": read.point.form.unit or None,
         "status": read.status,
         "raw": read.raw,
@@ -68,8 +57,8 @@ def plan(made: Plan) -> dict[str, Any]:
         "url": made.tag.url,
         "address": made.tag.point.address,
         "unit": made.tag.point.form.unit or None,
-        "before": value(made.before.value),
-        "after": value(made.after),
+        "before": packed(made.before.value),
+        "after": packed(made.after),
         "limits": made.tag.limits,
         "wire": made.frame.wire.hex(),
         "device": made.identity or None,
