@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oasis.cli.bench_facts import facts
-from oasis.cli.bench_kept import add_to
+from oasis.cli.bench_kept import Checkpoints, add_to
 from oasis.cli.bench_plant import plant
-from oasis.cli.options import AsJson, ModelFile, Server, settings_for
+from oasis.cli.options import AsJson, ModelFile, Server, say, settings_for
 
 if TYPE_CHECKING:
     from oasis.measure.calls import Share
@@ -24,13 +24,13 @@ def depth(
     engine: Annotated[
         str, typer.Option(metavar="NAME|FILE|URL", help="tiny-dense, tiny-swa, tiny-hybrid, a GGUF, or a server.")
     ] = "tiny-dense",
-    lanes: Annotated[str, typer.Option(help="Which to run, with commas between.")] = "tokens,chat,clock,dropped,pruned",
-    steps: Annotated[int, typer.Option(min=0, help="Only the first so many of the 60 steps; 0: all.")] = 0,
-    checkpoints: Annotated[bool, typer.Option(help="Context checkpoints of the embedded engine.")] = True,
-    compact: Annotated[bool, typer.Option(help="A compaction in the middle of the token lane's job.")] = False,
+    lanes: Annotated[str, typer.Option(metavar="NAME,...", help="Which to run.")] = "tokens,chat,clock,dropped,pruned",
+    steps: Annotated[int, typer.Option(metavar="N", min=0, help="Only the first so many of the 60 steps; 0: all.")] = 0,
+    checkpoints: Checkpoints = True,
+    compact: Annotated[bool, typer.Option("--compact", help="Compact in the middle of the token lane's job.")] = False,
     json: AsJson = False,
 ) -> None:
-    """One recorded job of 60 steps in 6 turns: what each lane has the server compute.
+    """Play a recorded job of 60 steps: what each lane computes.
 
     The engine decodes every recorded message, forced by a grammar that admits only that text, so a slot holds what a
     real run leaves in it. In the chat lane the request says tool_choice "none", with which llama.cpp takes a grammar
@@ -50,7 +50,7 @@ def depth(
     job = load(shipped("fixtures/jobs/depth.jsonl")).first(steps)
     wanted = [lane.strip() for lane in lanes.split(",") if lane.strip()]
     plan = Plan(engine, wanted, job, toolbox(Path()).prefix, settings_for(Path()), checkpoints, compact)
-    result = asyncio.run(run(plan, lambda text: typer.echo(text, err=True)))
+    result = asyncio.run(run(plan, say))
     if json:
         typer.echo(json_text.dumps(result.as_json(), ensure_ascii=False, indent=1))
     else:
@@ -62,9 +62,9 @@ def depth(
 
 @app.command()
 def overhead(json: AsJson = False) -> None:
-    """The harness's own cost: CPU of a step at 100,000 tokens, resuming 1,000 steps, starting.
+    """Measure the harness's own time.
 
-    Exit code 1 where a limit is not kept.
+    CPU of a step at 100,000 tokens, resuming 1,000 steps, starting. Exit code 1 where a limit is not kept.
     """
     import asyncio
 
@@ -90,7 +90,10 @@ def calls(
     model: ModelFile = "",
     json: AsJson = False,
 ) -> None:
-    """The share of a model's tool calls that can be run, with and without grammar and tolerant parser."""
+    """Count the tool calls of a model that can be run.
+
+    With and without the grammar, with and without the tolerant parser.
+    """
     import asyncio
 
     shares = asyncio.run(_calls(server, model))
@@ -109,9 +112,6 @@ async def _calls(server: str, model: str) -> "list[Share]":
     from oasis.resources import shipped
 
     asked = tasks(shipped("fixtures/jobs/calls.jsonl"))
-
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
 
     connection = await connect(settings_for(Path(), server=server, model=model), say=say)
     try:

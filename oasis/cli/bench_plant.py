@@ -19,9 +19,10 @@ def plant(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Block reads, scans, browsing, cycles: each pack's driver beside its bare library, in one run on its simulator.
+    """Compare each pack's driver with its bare library.
 
-    Figures are ratios. EtherCAT needs Linux and CAP_NET_RAW. Exit code 1 where an aim was missed.
+    Block reads, scans, browsing, cycles, in one run on the pack's simulator. Figures are ratios. EtherCAT needs Linux
+    and CAP_NET_RAW. Exit code 1 where an aim was missed.
     """
     import asyncio
 

@@ -1,10 +1,13 @@
 """`oasis dialect`: what was inferred from a chat template, the lane it gives, and why."""
 
 import json as json_text
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from oasis.cli.options import AsJson, Server
 
 if TYPE_CHECKING:
     from oasis.dialect.borders import Border
@@ -13,16 +16,15 @@ if TYPE_CHECKING:
 Paths = Annotated[
     list[Path] | None, typer.Argument(metavar="FILE|DIR", help="A .jinja or .gguf file, or a folder of them.")
 ]
-ServerUrl = Annotated[str, typer.Option("--server", metavar="URL", help="Ask a llama.cpp server for its template.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def dialect(paths: Paths = None, server: ServerUrl = "", json: AsJson = False) -> None:
-    """Print how a model writes a conversation, inferred from its chat template, and the lane that gives.
+def dialect(paths: Paths = None, server: Server = "", json: AsJson = False) -> None:
+    """Show how a model writes a conversation, and the lane that gives.
 
-    Exit code 1 when a file cannot be read.
+    Inferred from its chat template (docs/dialect.md). Exit code 1 when a file cannot be read.
     """
     from oasis.errors import OasisError
+    from oasis.ui.clean import clean
 
     if not paths and not server:
         raise OasisError("Nothing to look at: name a .jinja or .gguf file, a folder, or a server with --server URL.")
@@ -42,7 +44,7 @@ def dialect(paths: Paths = None, server: ServerUrl = "", json: AsJson = False) -
     if server and not json:
         _print_borders(borders)
     for fault in unread:
-        typer.echo(f"oasis: {fault}", err=True)
+        typer.echo(f"oasis: {clean(fault)}", err=True)
     if unread:
         raise typer.Exit(1)
 
@@ -79,7 +81,7 @@ def _files(paths: list[Path], unread: list[str]) -> list[Path]:
     """The files named, and the templates of folders named, sorted."""
     found: list[Path] = []
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112 (where a name is too long, Path raises)
             found.append(path)
             continue
         inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".jinja", ".jinja2", ".gguf"))

@@ -18,9 +18,9 @@ def doctor(
     json: AsJson = False,
     project: Project = Path(),
 ) -> None:
-    """Say what Oasis sees: settings, engine, server, model, lane, the reuse to expect, and how to mend what is wrong.
+    """Say what Oasis finds, what to expect of it, and how to mend it.
 
-    Exit code 1 when something is at fault.
+    Settings, engine, packs, server, model, lane, reuse. Exit code 1 when something is at fault.
     """
     import asyncio
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oasis.cli.options import AsJson, ModelFile, Packs, Project, Server, settings_for
+from oasis.cli.options import AsJson, Context, ModelFile, Packs, Project, Server, Site, say, settings_for
 
 if TYPE_CHECKING:
     from oasis.agent.warm import Warmed
@@ -24,7 +24,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Saved states of the model: list, show, remove, pin, verify, warm.",
+    help="List, show, remove, pin, verify or warm saved states of the model.",
 )
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or their beginnings.")]
 
@@ -48,7 +48,9 @@ def ls(json: AsJson = False) -> None:
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(metavar="ID")], json: AsJson = False) -> None:
+def show(
+    name: Annotated[str, typer.Argument(metavar="ID", help="An id, or its beginning.")], json: AsJson = False
+) -> None:
     """Show one state: the engine it fits, the files whose text is in it."""
     with _store() as store:
         artifact = store.get(name)
@@ -93,7 +95,10 @@ def pin(ids: Ids, off: Annotated[bool, typer.Option("--off", help="Pin no longer
 
 @app.command()
 def stats(json: AsJson = False) -> None:
-    """Say what saving has brought: restores, tokens reused of those promised, misses, seconds of prefill saved."""
+    """Say what saving has brought.
+
+    Restores, tokens reused of those promised, misses, milliseconds of prefill saved.
+    """
     with _store() as store:
         artifacts, tallies = store.all(), store.tallies()
         figures = {
@@ -116,18 +121,16 @@ def verify(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Default: all of this model.")] = None,
     model: ModelFile = "",
     server: Server = "",
-    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    context: Context = None,
     json: AsJson = False,
 ) -> None:
-    """Compare each state's continuation with a cold one: the same greedy tokens, or a tie within the tolerance.
+    """Compare each state's continuation with a cold one.
 
-    Exit code 1 when one differs.
+    The same greedy tokens, or a tie within the tolerance (docs/kv.md). Exit code 1 when one differs.
     """
     settings = settings_for(Path(), server=server, model=model, context=context)
     verdicts = asyncio.run(_verify(settings, ids or []))
-    for verdict in verdicts:
-        if json:
-            continue
+    for verdict in () if json else verdicts:
         typer.echo(
             f"{verdict.artifact[:8]}  {'the same' if verdict.is_same else 'DIFFERENT'}: {verdict.agreeing_tokens} of "
             f"{verdict.tokens} greedy tokens, log-probabilities within {verdict.logprob_difference:.4f} "
@@ -150,13 +153,18 @@ def warm(
     model: ModelFile = "",
     server: Server = "",
     pack: Packs = None,
-    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    site: Site = None,
+    context: Context = None,
     project: Project = Path(),
     json: AsJson = False,
 ) -> None:
-    """Compute and save ahead what this project's sessions begin with: head, AGENTS.md, files."""
+    """Compute ahead what this project's sessions begin with.
+
+    The head, AGENTS.md and files; a session then starts after them. --pack NAME --site FILE as the sessions will have
+    them, since the plant's tools stand in the head.
+    """
     settings = settings_for(project, server=server, model=model, packs=pack, context=context, files=files)
-    warmed = asyncio.run(_warm(settings, project.resolve()))
+    warmed = asyncio.run(_warm(settings, project.resolve(), site.resolve() if site else None))
     if json:
         typer.echo(json_text.dumps(asdict(warmed)))
         return
@@ -177,7 +185,7 @@ async def _verify(settings: "Settings", ids: list[str]) -> "list[Verdict]":
     from oasis.models.base import Lane
     from oasis.models.connect import connect
 
-    connection = await connect(settings, Lane.TOKENS, _said, with_kv=True)
+    connection = await connect(settings, Lane.TOKENS, say, with_kv=True)
     try:
         if connection.kv is None:
             raise KvFault("This engine's slots cannot be saved; there is nothing to verify.")
@@ -191,21 +199,18 @@ async def _verify(settings: "Settings", ids: list[str]) -> "list[Verdict]":
         await connection.close()
 
 
-async def _warm(settings: "Settings", project: Path) -> "Warmed":
+async def _warm(settings: "Settings", project: Path, site: Path | None) -> "Warmed":
     from oasis.agent.assembly import toolbox
     from oasis.agent.warm import warm
     from oasis.models.base import Lane
     from oasis.models.connect import connect
 
-    connection = await connect(settings, Lane.TOKENS, _said, with_kv=True)
+    box = toolbox(project, settings.packs, site)
+    connection = await connect(settings, Lane.TOKENS, say, with_kv=True)
     try:
-        return await warm(connection, project, toolbox(project, settings.packs), settings.files)
+        return await warm(connection, project, box, settings.files)
     finally:
         await connection.close()
-
-
-def _said(text: str) -> None:
-    typer.echo(text, err=True)
 
 
 @contextmanager

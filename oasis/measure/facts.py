@@ -18,7 +18,7 @@ from oasis.core.transcript import Request
 from oasis.core.usage import Usage, amplification
 from oasis.errors import ConfigError
 from oasis.measure.facts_job import FACTS, READ_ALL, TASK, Fact, known_in, questions, reads, recited, write_files
-from oasis.measure.kept import Place
+from oasis.measure.place import Place
 from oasis.models.base import Reply, Sampling
 from oasis.models.replay import ReplayModel
 from oasis.models.tokens import TokenModel

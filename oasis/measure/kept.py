@@ -1,13 +1,8 @@
 """What a kept KV state saves in a new session, a restart, forks and a compaction, each beside a cold start."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import psutil
 
 from oasis.agent.compaction import Compactor
 from oasis.agent.compaction_policy import CompactAt
@@ -17,17 +12,11 @@ from oasis.core.items import Assistant, Notice, Stop, User
 from oasis.core.prefix import Prefix
 from oasis.core.transcript import Request
 from oasis.core.usage import Usage
-from oasis.dialect.infer import infer
-from oasis.engine.embedded import EmbeddedEngine
-from oasis.engine.llama import LlamaClient
 from oasis.errors import KvFault
-from oasis.kv.attach import Own, attach
-from oasis.kv.store import Store
 from oasis.measure.ask import ask
-from oasis.measure.fit import prefill
+from oasis.measure.place import Place
 from oasis.models.base import Model, Reply, Sampling
 from oasis.models.replay import ReplayModel
-from oasis.models.tokens import TokenModel
 
 HEAD_TOKENS = 9000
 """Of the head behind which a compaction is measured."""
@@ -56,78 +45,6 @@ class Cost:
     def as_json(self) -> dict[str, Any]:
         fields = ("name", "presented", "computed", "new", "excess", "cold", "prefill_ms", "cold_ms", "note")
         return {name: getattr(self, name) for name in fields}
-
-
-@dataclass
-class Place:
-    """An engine with a store of saved states, which both may be stopped and started again."""
-
-    path: Path
-    folder: Path
-    prefix: Prefix
-    slots: int = 1
-    checkpoints: int = 32
-    context: int = 0
-    threads: int | None = None
-    engine: EmbeddedEngine | None = None
-    said: list[str] = field(default_factory=list[str])
-
-    async def start(self) -> None:
-        """Start the engine, with what was saved before at hand."""
-        self.engine = await EmbeddedEngine.start(
-            self.path,
-            log=self.folder / "engine.log",
-            context=self.context,
-            slots=self.slots,
-            threads=self.threads,
-            checkpoints=self.checkpoints,
-            slot_dir=self.folder / "kv" / "slots",
-        )
-
-    async def stop(self) -> None:
-        if self.engine is not None:
-            await self.engine.stop()
-
-    async def kill(self) -> None:
-        """End the engine's process as a power cut would."""
-        if self.engine is not None:
-            process = psutil.Process(self.engine.pid)
-            process.kill()
-            await self.engine.stop()
-
-    @property
-    def url(self) -> str:
-        if self.engine is None:
-            raise KvFault("The engine of this measurement is not running.")
-        return self.engine.url
-
-    @asynccontextmanager
-    async def model(self) -> AsyncGenerator[TokenModel]:
-        """A model whose slot is leased from the store, as a session has it; at the end its state is saved."""
-        client = LlamaClient(self.url)
-        props = await client.props()
-        dialect = infer(str(props["chat_template"]), str(props["bos_token"]), str(props["eos_token"]))
-        own = Own(self.path, {"checkpoints": self.checkpoints > 0})
-        kv = await attach(client, props, Store(self.folder / "kv"), own=own, say=self.said.append)
-        if kv is None:
-            raise KvFault(f"No slot could be leased: {' '.join(self.said[-1:])}")
-        context = int(props["default_generation_settings"]["n_ctx"])
-        model = TokenModel(client, dialect, name="bench", identity="bench", kv=kv, context_tokens=context)
-        try:
-            yield model
-        finally:
-            await kv.close()
-            await model.close()
-
-    def session(self, model: Model) -> Session:
-        return Session.create(self.folder / "sessions", self.prefix, model, self.folder, datetime.now(UTC))
-
-    async def cold(self, request: Request) -> tuple[int, float]:
-        """Tokens and milliseconds of the same prompt with nothing kept."""
-        client = LlamaClient(self.url)
-        timings = await prefill(client, [int(i) for i in request.wire.split(b",")], 0)
-        await client.aclose()
-        return int(timings["prompt_n"]), float(timings["prompt_ms"])
 
 
 async def step(model: Model, session: Session, *items: User | Notice) -> tuple[Request, Usage]:

@@ -7,7 +7,8 @@ import pytest
 from oasis.core.prefix import Prefix
 from oasis.core.tool import ToolSpec
 from oasis.engine.weights import find_model
-from oasis.measure.kept import SCENARIOS, Place
+from oasis.measure.kept import SCENARIOS
+from oasis.measure.place import Place
 
 pytestmark = pytest.mark.engine
 PREFIX = Prefix(

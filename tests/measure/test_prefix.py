@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,31 @@ def test_update_writes_a_fixture_that_check_accepts_with_packs_too(tmp_path: Pat
     assert oasis("--update", "--fixture", str(fixture), "--pack", "modbus")[0] == 0
     assert oasis("--check", "--fixture", str(fixture), "--pack", "modbus")[0] == 0
     assert oasis("--check", "--fixture", str(fixture))[0] == 1
+
+
+SITE = """
+[site]
+name = "Tank"
+[endpoints.tank]
+url = "modbus://127.0.0.1:5020/1"
+[tags.level]
+endpoint = "tank"
+address = "input 0"
+"""
+
+
+def test_a_site_file_adds_the_tool_that_writes_after_everything_else(tmp_path: Path):
+    (tmp_path / "plant.toml").write_text(SITE)
+    pack = ["--json", "--pack", "modbus"]
+    bare, with_site = (json.loads(oasis(*pack, *more)[1]) for more in ([], ["--site", str(tmp_path / "plant.toml")]))
+    assert with_site["parts"][: len(bare["parts"])] == bare["parts"]
+    assert [part["name"] for part in with_site["parts"][len(bare["parts"]) :]] == ["plant_write"]
+
+
+def test_a_site_file_without_a_pack_says_which_flag_is_missing(tmp_path: Path):
+    (tmp_path / "plant.toml").write_text(SITE)
+    with pytest.raises(ConfigError, match="Add --pack"):
+        oasis("--site", str(tmp_path / "plant.toml"))
 
 
 def test_with_packs_a_fixture_has_to_be_named():
