@@ -1,5 +1,6 @@
 """What answers before a tool runs. Rules in order, the first answer wins, the default is to ask."""
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -13,6 +14,8 @@ Answer = Allow | Deny
 Asker = Callable[[Ask], Awaitable[Answer]]
 _JOINS = (";", "&", "|", "<", ">", "\n")
 _SUBSTITUTIONS = ("`", "$(")
+_SHAPED = re.compile(r"(\s+2>&1)?(\s*\|\s*(head|tail)(\s+-n\s*\d+|\s+-\d+)?)?\Z")
+_SHAPED_CHARS = 60
 
 
 def decide(rules: Sequence[Rule], tool: Tool, call: ToolCall, preview: Preview) -> Decision:
@@ -34,8 +37,9 @@ def allowing(patterns: Sequence[str]) -> Rule:
 
     The part behind the colon is matched against the preview's subject. A command that joins several (`;`, `&&`,
     a pipe, a redirection, a substitution) is matched by `bash` alone or by its own exact text, never by a
-    wildcard that was meant for one command. What a later session would obey (AGENTS.md, skills)
-    is covered only by a pattern that begins with its name or folder. No pattern answers ACTUATE.
+    wildcard that was meant for one command; `2>&1` and a pipe into head or tail at its end join nothing. What a later
+    session would obey (AGENTS.md, skills) is covered only by a pattern that begins with its name or folder. No pattern
+    answers ACTUATE.
     """
     split = [pattern.partition(":") for pattern in patterns]
 
@@ -68,13 +72,20 @@ def commands_ask(why: Callable[[], str]) -> Rule:
 
 def _matches(risk: Risk, wanted: str, subject: str) -> bool:
     if risk is Risk.EXEC and joins_commands(subject):
-        return wanted == subject
+        alone = unshaped(subject)
+        return wanted == subject or (not joins_commands(alone) and fnmatchcase(alone.lstrip(), wanted))
     return fnmatchcase(subject.lstrip(), wanted)
 
 
 def _names_a_place(wanted: str) -> bool:
     first = wanted.partition("/")[0]
     return bool(first) and not any(sign in first for sign in "*?[")
+
+
+def unshaped(command: str) -> str:
+    """The command without what only says how much of its output is seen: `2>&1`, a pipe into head or tail."""
+    whole = command.rstrip()
+    return whole[:-_SHAPED_CHARS] + _SHAPED.sub("", whole[-_SHAPED_CHARS:], count=1)
 
 
 def joins_commands(command: str, is_posix: bool = sys.platform != "win32") -> bool:
@@ -115,7 +126,9 @@ def nobody_to_ask(allow: Sequence[str]) -> Asker:
                 "the tag as `unattended`; nothing was sent. Say at the end what should be written, and why."
             )
         joined = " It joins several commands, or redirects; a rule with a pattern allows a single one."
-        why = joined if joins_commands(ask.preview.subject) and "bash:" in allowed else ""
+        why = joined if joins_commands(unshaped(ask.preview.subject)) and "bash:" in allowed else ""
+        if why and ask.preview.subject.lstrip().startswith("cd "):
+            why += " Commands run in the project's folder already: leave out cd."
         return Deny(
             f"Not allowed: {ask.preview.title}.{why} Nobody can be asked in this run. Allowed without asking: "
             f"{allowed}. Work within that, or say at the end what it needs (--allow)."

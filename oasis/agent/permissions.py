@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-from oasis.agent.gate import allowing, joins_commands
+from oasis.agent.gate import allowing, joins_commands, unshaped
 from oasis.core.items import Notice, ToolCall
 from oasis.core.rule import Allow, Decision, Deny
 from oasis.core.tool import Preview, Risk, Tool
@@ -167,14 +167,15 @@ def propose(tool: Tool, preview: Preview) -> tuple[str, ...]:
 
 
 def _for_command(command: str) -> tuple[str, ...]:
-    if joins_commands(command):
+    alone = unshaped(command)
+    if joins_commands(alone):
         return (f"bash:{command}",)
-    words = tuple(command.split())
+    words = tuple(alone.split())
     for opening in _FREE_ARGUMENTS:
         if words[: len(opening)] == opening:
             program = " ".join(opening)
             return (f"bash:{program}", f"bash:{program} *")
-    return (f"bash:{_literal(command.strip())}",)
+    return (f"bash:{_literal(alone.strip())}",)
 
 
 def _literal(text: str) -> str:

@@ -25,6 +25,11 @@ MAX_TITLE_CHARS = 120
 STOP: ContextVar[asyncio.Event | None] = ContextVar("stop", default=None)
 """Set by whoever wants to end the command that runs in this context, with all its processes, and keep its output."""
 _LOOK_S = 0.1
+_NO_NETWORK = re.compile(
+    r"connection refused|unreachable|no route to host|(?:could not|failed) (?:to )?(?:resolve|connect)|"
+    r"name or service not known|name resolution|ECONNREFUSED|ENETUNREACH",
+    re.IGNORECASE,
+)
 _MISREAD = re.compile(r"[\x00\x08\x0c]")
 
 
@@ -50,14 +55,15 @@ def tool(
         limit_s = min(arguments.get("timeout_s", DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S)
         raw = spill.new_file(workspace.spill, "bash")
         argv = [*process.shell(), arguments["command"]]
-        if isolated := isolation():
+        isolated = isolation()
+        if isolated:
             argv = isolated.wrapped(argv, workspace.protected)
         try:
             ended = await _run(argv, workspace.root, raw, limit_s, max_output_bytes)
         except BaseException:
             raw.unlink(missing_ok=True)
             raise
-        return await asyncio.to_thread(_spelled, raw, ended)
+        return await asyncio.to_thread(_spelled, raw, ended, isolated is not None)
 
     return Tool(resources.tool_spec("bash"), Risk.EXEC, preview, run)
 
@@ -125,9 +131,13 @@ def _size(file: Path) -> int:
     return file.stat().st_size
 
 
-def _spelled(raw: Path, ended: Ended) -> Outcome:
+def _spelled(raw: Path, ended: Ended, is_isolated: bool) -> Outcome:
     told = spill.told(raw)
     notes = [ended.stopped or f"exit {ended.code}", *told.notes]
+    if is_isolated and ended.code != 0 and _NO_NETWORK.search(told.text):
+        notes.append(
+            "a pack is chosen, so commands have no network: this says nothing of the device; plant_read reads it"
+        )
     if ended.running:
         numbers = ", ".join(str(number) for number in ended.running[:5])
         notes.append(f"process {numbers} runs on in the background; what it writes is in {raw.as_posix()}")

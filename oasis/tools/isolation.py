@@ -3,7 +3,9 @@
 With bubblewrap, else with namespaces of util-linux (`unshare`, `setpriv`), both Linux: the command sees no network
 but its own loopback, no device but null and its like, no socket file of a program outside (a tmux, a Docker or a D-Bus
 would run a command where the plant can be reached), and what no tool may write is read-only for it, where it is:
-a folder above it cannot be renamed. Elsewhere there is no isolation, and the gate asks for each command.
+a folder above it cannot be renamed. Where the system has it, the command sees and ends its own processes only: not
+Oasis, which owes the plant its safe values; what it leaves running ends with it. Elsewhere there is no isolation, and
+the gate asks for each command.
 """
 
 import os
@@ -11,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -45,29 +47,42 @@ ln -s fd/2 /dev/shm/stderr
 ln -s pts/ptmx /dev/shm/ptmx
 mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/shm/pts 2>/dev/null || true
 mount --rbind /dev/shm /dev
-exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all -- "$@"
+set +e
+setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all -- "$@"
+code=$?
+[ $$ = 1 ] || exit $code
+for place in /proc/[0-9]*; do
+  name=
+  [ $place = /proc/1 ] || { read -r name < $place/cmdline; } 2>/dev/null
+  [ -z "$name" ] || { echo "[What the command left running was ended with it, since a pack is chosen.]" >&2; break; }
+done
+exit $code
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """How commands are kept from the plant; `how` says it for a person. `kind` is bwrap, root or user."""
+    """How commands are kept from the plant; `how` says it for a person. `kind` is bwrap, root or user.
+
+    has_own_processes  a command sees and ends none but its own
+    """
 
     how: str
     kind: str
+    has_own_processes: bool = True
 
     def wrapped(self, argv: Sequence[str], read_only: Sequence[Path]) -> list[str]:
         """The command line that runs `argv` isolated; `read_only` are files and folders it cannot write."""
         kept = [path.resolve() for path in read_only if path.exists()]
         if self.kind == "bwrap":
-            return [*_bwrap(kept), "--", *argv]
+            return [*_bwrap(kept, self.has_own_processes), "--", *argv]
         above, hidden = (
             (f"at:{path}" for path in _above(kept)),
             (f"no:{path}" for path in _socket_files()),
         )
         places = [*above, *(f"ro:{path}" for path in kept), *hidden]
         return [
-            *_unshare(self.kind),
+            *_unshare(self.kind, self.has_own_processes),
             "sh",
             "-c",
             _INSIDE,
@@ -105,20 +120,22 @@ def _candidates() -> list[Isolation]:
     if shutil.which("unshare") and shutil.which("setpriv") and shutil.which("mount"):
         kind = "root" if os.geteuid() == 0 else "user"
         found.append(Isolation("network namespace: no network, no serial line", kind))
-    return found
+    return [*found, *(replace(one, has_own_processes=False) for one in found)]
 
 
-def _bwrap(read_only: Sequence[Path]) -> list[str]:
+def _bwrap(read_only: Sequence[Path], has_own_processes: bool) -> list[str]:
     held = [part for path in _above(read_only) for part in ("--bind", str(path), str(path))]
     bound = [part for path in read_only for part in ("--ro-bind", str(path), str(path))]
     hidden = [part for path in _socket_files() for part in ("--ro-bind", "/dev/null", path)]
     ends = ["--unshare-net", "--die-with-parent", "--cap-drop", "ALL"]
-    return ["bwrap", "--bind", "/", "/", "--dev", "/dev", *ends, *held, *bound, *hidden]
+    own = ["--unshare-pid", "--proc", "/proc"] if has_own_processes else []
+    return ["bwrap", "--bind", "/", "/", "--dev", "/dev", *own, *ends, *held, *bound, *hidden]
 
 
-def _unshare(kind: str) -> list[str]:
+def _unshare(kind: str, has_own_processes: bool) -> list[str]:
     as_user = ["--user", "--map-root-user"] if kind == "user" else []
-    return ["unshare", *as_user, "--net", "--mount", "--propagation", "private"]
+    own = ["--pid", "--fork", "--kill-child", "--mount-proc"] if has_own_processes else []
+    return ["unshare", *as_user, "--net", "--mount", *own, "--propagation", "private"]
 
 
 def _above(paths: Sequence[Path]) -> list[Path]:

@@ -1,9 +1,8 @@
 """The tools of a session, and the way from a model's call to one of them."""
 
-import difflib
+import contextlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,6 +10,7 @@ from typing import Any, cast
 from oasis.core.arguments import read_object
 from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Arguments, Outcome, Tool, ToolSpec
+from oasis.tools import meant
 from oasis.tools.clip import one_line
 
 MAX_FAULT_CHARS = 600
@@ -18,7 +18,6 @@ EXACT = frozenset({"content", "old", "new", "command"})
 """Arguments in which a likely reading is not enough: a repaired path leads to the file or to none, a repaired text
 damages a file."""
 _CLOSING = "\n[not run]"
-_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,9 @@ class Registry:
         return found[0] if len(found) == 1 else None
 
     def _unknown(self, name: str) -> str:
-        names = [tool.spec.name for tool in self.tools]
-        near = difflib.get_close_matches(name.casefold(), names, 1, 0.4) or [n for n in names if n in name.casefold()]
-        hint = f" Nearest: {near[0]}." if near else ""
-        return f"Not run: there is no tool {name[:80]!r}.{hint} The tools are: {', '.join(names)}."
+        names = ", ".join(tool.spec.name for tool in self.tools)
+        hint = meant.tool(name[:80], self.specs)
+        return f"Not run: there is no tool {name[:80]!r}. {hint}{' ' if hint else ''}The tools are: {names}."
 
 
 def _broken_escape(name: str, escape: str) -> str:
@@ -77,8 +75,9 @@ def _broken_escape(name: str, escape: str) -> str:
 
 def _refused(spec: ToolSpec, fault: str) -> Outcome:
     """What was wrong, then the names and types of the arguments, and one line of [ ] to close with."""
-    text = f"Not run: {fault[:300].rstrip('.')}. Call {spec.name} again with {_described(spec.parameters)}."
-    return _not_run(text)
+    said = fault[:300].rstrip(".")
+    end = "" if said.endswith("?") else "."
+    return _not_run(f"Not run: {said}{end} Call {spec.name} again with {_described(spec.parameters)}.")
 
 
 def _not_run(text: str) -> Outcome:
@@ -115,9 +114,19 @@ def _coerced(value: Any, schema: Mapping[str, Any]) -> Any:
     if kind == "string" and isinstance(value, bool | int | float):
         return json.dumps(value)
     if kind == "array" and value is not None:
-        items = cast("list[Any]", value) if isinstance(value, list) else [value]
+        items = cast("list[Any]", value) if isinstance(value, list) else _listed(value)
         return [_coerced(item, schema.get("items", {})) for item in items]
     return value
+
+
+def _listed(value: Any) -> list[Any]:
+    """One value as a list: a text that is a JSON list is what it says."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            read: object = json.loads(value)
+            if isinstance(read, list):
+                return cast("list[Any]", read)
+    return [value]
 
 
 def _number(value: str | float) -> float | None:
@@ -150,19 +159,14 @@ def _misnamed(arguments: Arguments, schema: Mapping[str, Any]) -> str:
     unknown = [name for name in arguments if name not in known] if not schema.get("additionalProperties", True) else []
     missing = [name for name in schema.get("required", ()) if name not in arguments]
     free = [name for name in known if name not in arguments]
-    said = [f"unknown argument {_quoted(name)}{_likely(name, free, missing)}" for name in unknown[:3]]
+    likely = meant.arguments(unknown[:3], free, missing)
+    said = [
+        f"unknown argument {_quoted(name)}" + (f": did you mean {_quoted(known)}?" if known else "")
+        for name, known in zip(unknown, likely, strict=False)
+    ]
     if not unknown:
         said = [f"argument {_quoted(name)} is missing" for name in missing[:3]]
     return "; ".join(said)
-
-
-def _likely(name: str, free: list[str], missing: list[str]) -> str:
-    """The argument that was meant by `name`, of those not given."""
-    words = _WORD.findall(name.casefold())
-    near = [n for n in free if n.casefold() in words] or difflib.get_close_matches(name.casefold(), free, 1, 0.6)
-    if not near and len(missing) == 1:
-        near = missing
-    return f": did you mean {_quoted(near[0])}?" if near else ""
 
 
 def _quoted(name: str) -> str:

@@ -22,22 +22,27 @@ from oasis.tools.workspace import Workspace
 MAX_SHOWN = 150
 MAX_COUNTED = 100_000
 LIMIT_S = 20.0
+_GLOB = re.compile(r"(?:[\w./-]|\*\*/)*\*\.\w+")
 
 
 def tool(workspace: Workspace, limit_s: float = LIMIT_S) -> Tool:
     async def preview(arguments: Arguments) -> Preview:
-        path = workspace.to_read(arguments.get("path") or ".")
+        path = _place(workspace, arguments)
         title = f"Search {workspace.shown(path)} for {one_line(clip_line(arguments['pattern'], 200))}"
         return Preview(title, workspace.shown(path))
 
     async def run(arguments: Arguments) -> Outcome:
-        place = workspace.to_read(arguments.get("path") or ".")
+        place = _place(workspace, arguments)
         pattern = arguments["pattern"].replace("\b", r"\b")
-        literal = not _is_regex(pattern)
+        fault = _regex_fault(pattern)
         root = workspace.root if place.is_relative_to(workspace.root) else place
-        job = Job(str(root), str(place), pattern, arguments.get("glob") or "", literal)
+        job = Job(str(root), str(place), pattern, arguments.get("glob") or "", bool(fault))
         found = await _collect(job, limit_s)
         notes = _notes(workspace, job, found, limit_s)
+        if fault:
+            notes.append(f"the pattern is no valid regular expression ({fault}), so it was searched as plain text")
+        if _GLOB.fullmatch(pattern):
+            notes.append("files are found by name with this as glob and an empty pattern")
         if pattern != arguments["pattern"]:
             notes.append(r"a backspace in the pattern was read as \b; write \\b in JSON")
         return Outcome(_spelled(workspace, found, notes), Status.ERROR if found.timed_out else Status.OK)
@@ -73,12 +78,26 @@ class Found:
                 self.chars += cost
 
 
-def _is_regex(pattern: str) -> bool:
+def _place(workspace: Workspace, arguments: Arguments) -> Path:
+    """The file or folder to search. Raises ToolFault, for wildcards in words that say where they belong."""
+    text = arguments.get("path") or "."
+    try:
+        return workspace.to_read(text)
+    except ToolFault:
+        folder, _, name = text.strip().replace("\\", "/").rpartition("/")
+        if not any(sign in name for sign in "*?"):
+            raise
+        where = json.dumps({"path": folder or ".", "glob": name}, ensure_ascii=False)
+        raise ToolFault(f"path takes no wildcards; they are glob's. Search again with {where}.") from None
+
+
+def _regex_fault(pattern: str) -> str:
+    """What is wrong with a regular expression; empty where it is one."""
     try:
         re.compile(pattern, re.IGNORECASE)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
+    except (re.error, RecursionError, OverflowError) as fault:
+        return str(fault) or "it is too deep"
+    return ""
 
 
 async def _collect(job: Job, limit_s: float) -> Found:
@@ -148,8 +167,6 @@ def _notes(workspace: Workspace, job: Job, found: Found, limit_s: float) -> list
         notes.append(f"the first {len(found.rows)} shown; narrow the pattern, path or glob")
     if any("column" in row for row in found.rows):
         notes.append("line:column in long lines; read goes there with from and column")
-    if job.literal:
-        notes.append("the pattern is not a valid regular expression, so it was searched as plain text")
     if found.skipped:
         notes.append(f"{found.skipped} binary or unreadable files left out")
     if found.timed_out:

@@ -1,6 +1,7 @@
 """`skill`: instructions for a kind of work, in the open Agent Skills form (a folder with a SKILL.md)."""
 
 import contextlib
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -58,9 +59,10 @@ class Skills:
         """A skill's instructions and where its further files are. Raises ToolFault for a name that is not there."""
         skill = self._all.get(name.strip())
         if skill is None:
-            raise ToolFault(
-                f"There is no skill {one_line(name[:80])!r}. Skills: {', '.join(sorted(self._all)) or 'none'}."
-            )
+            near = difflib.get_close_matches(name.strip().casefold()[:80], self._all, 1, 0.5)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            names = ", ".join(sorted(self._all)) or "none"
+            raise ToolFault(f"There is no skill {one_line(name[:80])!r}.{hint} Skills: {names}.")
         text = skill.body
         if len(text) > MAX_CHARS:
             file = (skill.folder / "SKILL.md").as_posix()

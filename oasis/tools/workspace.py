@@ -5,13 +5,16 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from oasis.errors import ToolFault
+from oasis.tools import walk
 from oasis.tools.clip import one_line
 from oasis.tools.paths import UnusablePath, find
 
 MAX_LOADED_BYTES = 64 << 20
+MAX_LOOKED = 2_000
 
 
 @dataclass(slots=True)
@@ -182,12 +185,20 @@ class Workspace:
             names = sorted(one_line(entry.name) for entry in folder.iterdir())[:2000]
         except OSError:
             return ""
+        if twins := self._twins(path):
+            return f" There is: {', '.join(twins)}."
         by_case = {name.casefold(): name for name in names}
         close = difflib.get_close_matches(path.name.casefold(), list(by_case), 3, 0.5)
         where = self.shown(folder)
         if close:
             return f" In {where} there is: {', '.join(by_case[name] for name in close)}."
         return f" Read {where} to see what is there, or search for the name."
+
+    def _twins(self, path: Path) -> list[str]:
+        """Files of the same name elsewhere in the project, as far as a short look finds them."""
+        first = islice(walk.files(self.root, self.root), MAX_LOOKED)
+        same = (file for file in first if file.name.casefold() == path.name.casefold())
+        return [self.shown(file) for file in islice(same, 3)]
 
 
 def _quoted(text: str) -> str:

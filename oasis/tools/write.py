@@ -25,8 +25,10 @@ def tool(workspace: Workspace) -> Tool:
         atomic.replace(change.path, change.data, workspace.shown(change.path))
         workspace.saw(change.path, change.data)
         count = len(change.after.splitlines())
+        before = len(change.before.splitlines())
         how = "overwritten" if change.existed else "created"
-        return Outcome(f"[{workspace.shown(change.path)} {how}: {count} lines, {len(change.data):,} bytes]")
+        lost = f"; it had {before} lines" if before > count else ""
+        return Outcome(f"[{workspace.shown(change.path)} {how}: {count} lines, {len(change.data):,} bytes{lost}]")
 
     return Tool(resources.tool_spec("write"), Risk.WRITE, preview, run)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oasis.agent.gate import allowing, decide, reading_is_free
+from oasis.agent.gate import allowing, decide, nobody_to_ask, reading_is_free
 from oasis.core.items import ToolCall
 from oasis.core.rule import Allow, Ask
 from oasis.core.tool import Preview, Risk
@@ -45,6 +45,14 @@ def test_without_a_rule_everything_else_is_asked(risk: Risk):
         ("bash:python3 *", "python3 'unclosed", False),
         ("bash:python3 *", "python3 a <(evil)", False),
         ("bash:python3 *", "  python3 -V", True),
+        ("bash:pytest *", "pytest -q 2>&1 | tail -20", True),
+        ("bash:pytest *", "pytest -q | head -n 5", True),
+        ("bash:pytest", "pytest 2>&1", True),
+        ("bash:pytest *", "pytest -q > out 2>&1", False),
+        ("bash:pytest *", "pytest -q || tail -5", False),
+        ("bash:pytest *", "pytest -q | tail -f /etc/passwd", False),
+        ("bash:pytest *", "pytest -q; evil | tail -5", False),
+        ("bash:pytest *", "pytest 'a | tail -5", False),
     ],
 )
 def test_a_pattern_allows_one_command_and_never_what_is_joined_to_it(pattern: str, subject: str, allowed: bool):
@@ -66,3 +74,9 @@ def test_what_a_later_session_would_obey_is_allowed_by_its_name_only():
     assert isinstance(decide((allowing(["write"]),), write, CALL, guarded), Ask)
     assert isinstance(decide((allowing(["write:*", "write:*.md"]),), write, CALL, guarded), Ask)
     assert decide((allowing(["write:AGENTS.md"]),), write, CALL, guarded) == Allow()
+
+
+async def test_a_refused_command_that_goes_to_a_folder_first_is_told_that_it_is_there_already():
+    ask = nobody_to_ask(["bash:pytest *"])
+    said = [await ask(Ask(Preview("run", subject, ""))) for subject in ("cd /plant && pytest -q", "make && make test")]
+    assert ["leave out cd" in denied.reason for denied in said] == [True, False]

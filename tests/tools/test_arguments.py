@@ -67,6 +67,13 @@ async def test_a_backspace_in_a_pattern_is_a_word_boundary_and_that_is_said(proj
     [
         ("read", '{"file_path": "a"}', 'unknown argument "file_path": did you mean "path"?'),
         ("read", '{"filename": "a"}', 'unknown argument "filename": did you mean "path"?'),
+        ("read", '{"path": "a", "start_line": 5}', 'unknown argument "start_line": did you mean "from"? Call read'),
+        ("search", '{"query": "a"}', 'unknown argument "query": did you mean "pattern"?'),
+        (
+            "edit",
+            '{"file": "a", "old_string": "b", "new_string": "c"}',
+            'unknown argument "file": did you mean "path"?; unknown argument "old_string": did you mean "old"?',
+        ),
         ("bash", '{"cmd": "ls"}', 'unknown argument "cmd": did you mean "command"?'),
         (
             "edit",

@@ -1,17 +1,24 @@
 """Commands of a session with a pack: no network, no serial line, nothing written that no tool may write."""
 
+import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from oasis.tools import bash
 from oasis.tools import isolation as isolation_module
 from oasis.tools.isolation import Isolation, isolation, why_none
+from tests.tools.conftest import Project
 
 here = isolation()
 isolated = pytest.mark.skipif(here is None, reason=why_none())
+own_processes = pytest.mark.skipif(
+    not here or not here.has_own_processes, reason=why_none() or "no namespace of processes"
+)
 
 
 def run(command: str, *read_only: Path) -> subprocess.CompletedProcess[str]:
@@ -105,3 +112,48 @@ def test_a_command_sees_no_device_but_null_and_its_like():
     names = set(run("ls /dev").stdout.split())
     assert {"null", "zero", "urandom"} <= names
     assert not {name for name in names if name.startswith(("ttyS", "ttyUSB", "hidraw", "bus", "vd", "sd"))}
+
+
+@own_processes
+def test_a_command_ends_no_process_outside():
+    sleeping = subprocess.Popen(["sleep", "60"])
+    try:
+        run(f"kill -9 {sleeping.pid} {os.getpid()} $PPID; pkill -9 -f 'sleep 60'; killall -9 sleep; kill -9 -1")
+        assert sleeping.poll() is None
+    finally:
+        sleeping.kill()
+        sleeping.wait()
+
+
+@own_processes
+def test_what_a_command_leaves_running_ends_with_it_and_that_is_said(tmp_path: Path):
+    mark = tmp_path / "mark"
+    said = run(f"setsid sh -c 'exec 3>{mark}; sleep 600' >/dev/null 2>&1 & until [ -e {mark} ]; do sleep 0.01; done")
+    assert "was ended with it" in said.stderr
+    assert not [p for p in psutil.process_iter() if _has_open(p, mark)]
+
+
+@isolated
+def test_a_command_that_leaves_nothing_running_says_nothing_more():
+    said = run("echo one | cat; (exit 4)")
+    assert (said.stdout, said.stderr, said.returncode) == ("one\n", "", 4)
+
+
+def _has_open(process: psutil.Process, file: Path) -> bool:
+    try:
+        return str(file) in [opened.path for opened in process.open_files()]
+    except psutil.Error:
+        return False
+
+
+def test_bubblewrap_gives_a_command_processes_of_its_own():
+    assert "--unshare-pid" in Isolation("", "bwrap").wrapped(["true"], [])
+    assert "--unshare-pid" not in Isolation("", "bwrap", has_own_processes=False).wrapped(["true"], [])
+
+
+@isolated
+async def test_a_command_that_missed_the_network_is_told_that_it_has_none(project: Project):
+    tool = bash.tool(project.workspace, isolation=lambda: here)
+    missed = await tool.run({"command": "echo 'connect: Connection refused'; exit 1"})
+    other = await tool.run({"command": "echo 'no such file'; exit 1"})
+    assert ["commands have no network" in outcome.text for outcome in (missed, other)] == [True, False]

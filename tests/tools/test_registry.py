@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oasis.core.arguments import Written, read_object
 from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Arguments, Outcome, Preview, Risk, Tool, ToolSpec
+from oasis.tools import meant
 from oasis.tools.builtin import builtin
 from oasis.tools.registry import Registry
 from oasis.tools.skill import Skills
@@ -96,7 +97,17 @@ async def test_a_call_with_a_fault_is_never_run_and_the_file_stays(project: Proj
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("raed", "read"), ("read_file", "read"), ("edit_file", "edit"), ("shell", "skill")]
+    ("name", "near"),
+    [
+        ("raed", "read"),
+        ("read_file", "read"),
+        ("ListDir", "read"),
+        ("edit_file", "edit"),
+        ("str_replace_editor", "edit"),
+        ("create_file", "write"),
+        ("grep", "search"),
+        ("run_terminal_cmd", "bash"),
+    ],
 )
 async def test_an_unknown_tool_is_answered_with_the_nearest(project: Project, name: str, near: str):
     outcome = await project.send(ToolCall("1", name, "{}"))
@@ -104,6 +115,50 @@ async def test_an_unknown_tool_is_answered_with_the_nearest(project: Project, na
         f"Not run: there is no tool '{name}'. Nearest: {near}. The tools are: read, write, edit, search, bash, skill.\n[not run]",
         Status.ERROR,
     )
+
+
+async def test_a_tool_that_nothing_is_like_is_answered_with_the_tools_alone(project: Project):
+    outcome = await project.send(ToolCall("1", "zzz", "{}"))
+    assert outcome.text.startswith("Not run: there is no tool 'zzz'. The tools are: read, ")
+
+
+async def test_a_skill_called_as_a_tool_is_answered_with_how_it_is_read(project: Project):
+    outcome = await project.send(ToolCall("1", "long-conversion-job", "{}"))
+    assert 'It is a skill: call skill with {"name": "long-conversion-job"}.' in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("modbus_read", "plant_read"),
+        ("scan_devices", "plant_scan"),
+        ("opcua_browse", "plant_scan"),
+        ("read_file", "read"),
+    ],
+)
+def test_the_name_of_a_protocol_s_tool_means_the_plant_s(name: str, near: str):
+    specs = [ToolSpec(one, "", {}) for one in ("read", "write", "bash", "plant_scan", "plant_read", "plant_write")]
+    assert meant.tool(name, specs) == f"Nearest: {near}."
+
+
+async def test_a_list_written_as_text_is_read_as_the_list():
+    seen: list[object] = []
+
+    async def run(arguments: Arguments) -> Outcome:
+        seen.append(arguments["items"])
+        return Outcome("")
+
+    async def preview(arguments: Arguments) -> Preview:
+        return Preview("", "")
+
+    items = {"type": "array", "items": {"type": "string"}}
+    spec = ToolSpec("take", "", {"type": "object", "properties": {"items": items}, "required": ["items"]})
+    registry = Registry((Tool(spec, Risk.READ, preview, run),))
+    for text in ('["input 0", "input 1"]', "input 0", "[not a list"):
+        found = registry.find(ToolCall("1", "take", json.dumps({"items": text})))
+        assert isinstance(found, tuple)
+        await found[0].run(found[1])
+    assert seen == [["input 0", "input 1"], ["input 0"], ["[not a list"]]
 
 
 async def test_a_name_in_other_case_is_the_tool(project: Project):

@@ -69,15 +69,25 @@ async def test_a_match_in_a_line_of_a_megabyte_is_shown_with_what_is_around_it(p
 async def test_what_is_no_regular_expression_is_searched_as_it_stands(project: Project):
     project.put("a.st", "y := FB_Motor(x);\n")
     text = (await project.call("search", pattern="FB_Motor(")).text
-    assert text.startswith("a.st\n  1: y := FB_Motor(x);\n[1 lines in 1 of 1 files; the pattern is not a valid regular")
+    assert text.startswith("a.st\n  1: y := FB_Motor(x);\n[1 lines in 1 of 1 files; the pattern is no valid regular")
+    assert "(missing ), unterminated subpattern at position 8)" in text
+
+
+async def test_a_glob_as_pattern_or_as_path_is_told_where_it_belongs(project: Project):
+    project.put("st/a.st", "x\n")
+    assert "with this as glob and an empty pattern" in (await project.call("search", pattern="*.st")).text
+    text = (await project.call("search", pattern="x", path="st/*.st")).text
+    assert (
+        text == 'path takes no wildcards; they are glob\'s. Search again with {"path": "st", "glob": "*.st"}.\n[error]'
+    )
 
 
 async def test_a_pattern_that_never_ends_is_ended(project: Project):
     project.put("a.txt", "a" * 60 + "!\n")
-    tool = search.tool(project.workspace, limit_s=1.0)
+    tool = search.tool(project.workspace, limit_s=4.0)
     outcome = await tool.run({"pattern": "(a|aa)+$"})
     assert outcome.status is Status.ERROR
-    assert outcome.text.endswith("stopped after 1 s at a.txt; use a simpler pattern or a narrower path]")
+    assert outcome.text.endswith("stopped after 4 s at a.txt; use a simpler pattern or a narrower path]")
 
 
 async def test_a_module_of_the_project_is_not_run_by_a_search(

@@ -151,3 +151,8 @@ def test_a_skill_s_line_and_files_stay_one_line(project: Project):
 @pytest.mark.parametrize("name", BUNDLED[:2])
 def test_a_bundled_skill_says_what_to_do_when_nobody_can_be_asked(name: str):
     assert "nobody can be asked" in (resources.skills_folder() / name / "SKILL.md").read_text(encoding="utf-8")
+
+
+async def test_a_skill_s_name_that_is_nearly_right_is_answered_with_the_name(project: Project):
+    text = (await project.call("skill", name="plc-exports")).text
+    assert "Did you mean reading-plc-exports?" in text

@@ -102,3 +102,9 @@ async def test_a_file_that_became_a_pipe_is_news_and_holds_nobody_up(project: Pr
     (project.root / "a.st").unlink()
     os.mkfifo(project.root / "a.st")
     assert project.workspace.changed() == [project.root / "a.st"]
+
+
+async def test_a_file_that_is_in_another_folder_is_named_there(project: Project):
+    project.put("st/Line.st", "x\n")
+    text = (await project.call("read", path="Line.st")).text
+    assert text == "There is no Line.st. There is: st/Line.st.\n[error]"

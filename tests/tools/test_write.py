@@ -187,3 +187,8 @@ async def test_what_agents_md_links_to_is_instructions_too(project: Project):
     project.put("notes.md", "A\n")
     (project.root / "AGENTS.md").symlink_to("notes.md")
     assert (await project.preview("edit", path="notes.md", old="A", new="B")).guards
+
+
+async def test_a_file_that_became_shorter_is_said_to_have_had_more_lines(project: Project):
+    await project.call("write", path="a.st", content="A\nB\nC\n")
+    assert (await project.call("write", path="a.st", content="A\n")).text.endswith("2 bytes; it had 3 lines]")

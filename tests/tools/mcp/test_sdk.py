@@ -21,7 +21,7 @@ from tests.tools.mcp.sdk_server import NAMES
 
 async def test_over_standard_input_and_output(tmp_path: Path):
     command = (sys.executable, "-m", "tests.tools.mcp.sdk_server", str(tmp_path))
-    server = Server("plc", command, env={"PYTHONPATH": str(ROOT)})
+    server = Server("plc", command, env={"PYTHONPATH": str(ROOT)}, start_s=60)
     async with opened([server], tmp_path) as mcp:
         assert [tool.spec.name for tool in mcp.tools] == [f"plc_{name}" for name in NAMES]
         assert {tool.risk for tool in mcp.tools} == {Risk.EXEC}
