@@ -17,7 +17,7 @@ from pathlib import Path
 import pyte
 
 REPOSITORY = Path(__file__).parents[2]
-LIMIT_S = 15
+LIMIT_S = 60
 _SET = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _DRAWN = b"\x1b[?25h"
 """What each drawing ends with: the cursor is shown."""

@@ -12,6 +12,8 @@ from oasis_ethercat.simulator.running import DEFAULT, RunningSegment, running_se
 INTERFACE = "oasis-ec0"
 """The master's interface with `fixed_ports`."""
 _DO4, _AI, _DRIVE = 4, 5, 6
+_WATCHDOG_MS = 1000
+"""Ten times the usual: master and slaves share a machine that may be busy, and is no real-time system."""
 
 FAULTS: dict[str, tuple[int, Callable[[RunningSegment, int], None]]] = {
     "sii-mismatch": (2, lambda run, at: run.sii(at, "product", 0xDEAD)),
@@ -99,9 +101,10 @@ async def segment(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Station, .
     context = running_segment(name=INTERFACE if options.get("fixed_ports") else "")
     run = await asyncio.to_thread(context.__enter__)
     try:
+        run.watchdog(_WATCHDOG_MS)
         for name, at in faults:
             FAULTS[name][1](run, at)
-        words = f"{len(DEFAULT)} slaves: {', '.join(DEFAULT)}; in INIT until a master comes"
+        words = f"{len(DEFAULT)} slaves: {', '.join(DEFAULT)}; in INIT until a master comes; watchdog {_WATCHDOG_MS} ms"
         yield (Station("EtherCAT segment", run.url, words, SITE.format(url=run.url)),)
     finally:
         await asyncio.to_thread(context.__exit__, None, None, None)
