@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
@@ -23,7 +23,7 @@ _MOST_EVENTS = 50
 _NICE = -10
 _NEVER = 1 << 62
 _UNHEARD = 3
-"""Looks at the states without any answer, after which the slaves count as gone."""
+"""Looks at the states without an answer, after which a slave counts as gone."""
 _LATELY_S = 2.0
 _TOO_BUSY = "the machine was too busy"
 
@@ -48,7 +48,7 @@ class Cyclic:
         self._good_at = 0.0
         self._worst_gap_s = 0.0
         self._pause_s, self._paused_at = 0.0, -math.inf
-        self._unheard = 0
+        self._unheard: Counter[int] = Counter()
         self._told: int | None = None
         self.wanted: dict[int, State] = {}
         """The state that each slave was brought to; absent: none that takes process data."""
@@ -203,21 +203,19 @@ class Cyclic:
     def _supervise(self, now: float) -> None:
         """Look at the states of the slaves; skipped while an acyclic call is under way.
 
-        Where no slave answers, a frame may have come late: it is judged when that goes on.
+        Where a slave does not answer, a frame may have come late: it is judged when that goes on.
         """
         if not self._master.lock.acquire(blocking=False):
             return
         try:
-            seen = self._master.states(tries=2)
+            seen = self._master.states(tries=1)
         finally:
             self._master.lock.release()
         self._supervised = now
-        self._unheard = 0 if any(slave.status for slave in seen) else self._unheard + 1
-        if 0 < self._unheard < _UNHEARD:
-            return
+        self._unheard = Counter({s.position: self._unheard[s.position] + 1 for s in seen if not s.status})
         for slave in seen:
             wanted = self.wanted.get(slave.position)
-            if wanted is None or slave.status == wanted:
+            if wanted is None or slave.status == wanted or 0 < self._unheard[slave.position] < _UNHEARD:
                 continue
             if slave.position not in self.fallen:
                 self.fallen[slave.position] = said = slave.words + self.cause(slave)

@@ -73,15 +73,15 @@ class EthercatDriver:
         end = clock() + seconds
         last: dict[str, tuple[Value | None, str]] = {}
         while True:
-            due = clock() + interval_s
+            began = clock()
             for found in await self.read(points):
                 now = (found.value, found.status)
                 if last.get(found.point.address) != now:
                     last[found.point.address] = now
                     yield found
-            if clock() >= end:
+            if began >= end:
                 return
-            await asyncio.sleep(max(0.0, min(due, end) - clock()))
+            await asyncio.sleep(max(0.0, min(began + interval_s, end) - clock()))
 
     async def identity(self) -> str:
         """The slaves with a digest of their vendors, products, revisions; empty while another master runs them."""

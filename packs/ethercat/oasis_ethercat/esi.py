@@ -3,17 +3,16 @@
 Source: ETG.2000, EtherCAT Slave Information. Numbers are written as 16, or #x10 in hexadecimal.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
 
 from oasis.errors import ToolFault
+from oasis_ethercat import esi_xml as xml
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-MOST_BYTES = 64 << 20
-_PROTOCOLS = ("AoE", "EoE", "CoE", "FoE", "SoE", "VoE")
+_OWN = "VendorSpecific"
+_ROOTS = ("EtherCATInfo", "EtherCATInfoList", "EtherCATModule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class EsiEntry:
 
 @dataclass(frozen=True, slots=True)
 class EsiPdo:
-    """A PDO; `sync_manager` is None where it is not assigned by default."""
+    """A PDO; `sync_manager` is None where it is not assigned by default. `excludes` are PDOs it cannot go with."""
 
     index: int
     name: str
@@ -38,6 +37,7 @@ class EsiPdo:
     is_fixed: bool
     is_mandatory: bool
     entries: tuple[EsiEntry, ...]
+    excludes: tuple[int, ...] = ()
 
     @property
     def bits(self) -> int:
@@ -51,6 +51,15 @@ class EsiSyncManager:
     use: str
     start: int
     default_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class EsiSlot:
+    """A place for modules of a modular device: how many fit, and the ModuleIdents that may be there."""
+
+    name: str
+    most: int
+    modules: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,12 @@ class EsiDevice:
     has_dc: bool = False
     is_module: bool = False
     """What is plugged into a modular device; `product` is its ModuleIdent."""
+    has_mailbox: bool = False
+    clock_modes: tuple[str, ...] = ()
+    """Modes of distributed clocks: name, what it is, the word for 0x0980."""
+    slots: tuple[EsiSlot, ...] = ()
+    sii_bytes: int = 0
+    """How large the file says that the SII is; 0 where it does not."""
 
     @property
     def output_bits(self) -> int:
@@ -83,30 +98,28 @@ class EsiDevice:
 
 
 def read_esi(path: Path) -> list[EsiDevice]:
-    """Every device and module of an ESI file. Raises ToolFault for what is no ESI file."""
-    from xml.etree import ElementTree  # noqa: PLC0415
+    """Every device and module of an ESI file. Raises ToolFault for what is no ESI file or describes no device."""
+    root = xml.root_of(path)
+    if root.tag not in _ROOTS:
+        raise ToolFault(f"{path.name} is no ESI file: its root is <{root.tag[:60]}>, not <{_ROOTS[0]}>.")
+    found = [device for info in _infos(root) for device in _devices(info)]
+    if not found:
+        raise ToolFault(f"{path.name} describes no device and no module.")
+    return found
 
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ToolFault(f"{path.name} is larger than {MOST_BYTES >> 20} MiB; that is no ESI file.")
-        data = path.read_bytes()
-    except OSError as fault:
-        raise ToolFault(f"The ESI file {path.name} cannot be read: {fault.strerror}.") from fault
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise ToolFault(f"{path.name} declares entities; an ESI file has none, so it was not read.")
-    try:
-        root = ElementTree.fromstring(data)  # noqa: S314 - no entities, see above
-    except ElementTree.ParseError as fault:
-        raise ToolFault(f"{path.name} is no XML: {fault}.") from fault
-    if _tag(root) != "EtherCATInfo":
-        raise ToolFault(f"{path.name} is no ESI file: its root is <{_tag(root)}>, not <EtherCATInfo>.")
-    vendor = _child(root, "Vendor")
-    number, name = (_number(_text(vendor, "Id")), _name(vendor)) if vendor is not None else (0, "")
-    return [
-        _device(element, number, name)
-        for element in root.iter()
-        if _tag(element) in {"Device", "Module"} and _child(element, "Type") is not None
-    ]
+
+def _infos(root: Element) -> list[Element]:
+    """The parts with a vendor each: mostly the root itself."""
+    return [root] if root.tag != _ROOTS[1] else [*root.iter(_ROOTS[0])]
+
+
+def _devices(info: Element) -> Iterator[EsiDevice]:
+    vendor = xml.child(info, "Vendor")
+    number, name = xml.number(xml.text(vendor, "Id")), xml.name(vendor)
+    for group, tag in (("Devices", "Device"), ("Modules", "Module")):
+        for parent in info.iter(group):
+            for element in parent.findall(tag):
+                yield _device(element, number, name)
 
 
 def look_up(devices: list[EsiDevice], product: int, revision: int) -> EsiDevice | None:
@@ -116,85 +129,65 @@ def look_up(devices: list[EsiDevice], product: int, revision: int) -> EsiDevice 
     return exact[0] if exact else max(same, key=lambda device: device.revision, default=None)
 
 
-def _device(element: "Element", vendor: int, vendor_name: str) -> EsiDevice:
-    kind = _child(element, "Type")
-    is_module = _tag(element) == "Module"
-    number = "ModuleIdent" if is_module else "ProductCode"
+def _device(element: Element, vendor: int, vendor_name: str) -> EsiDevice:
+    kind, mailbox = xml.child(element, "Type"), xml.child(element, "Mailbox")
+    given = kind.attrib if kind is not None else dict[str, str]()
+    is_module = element.tag == "Module"
     return EsiDevice(
         vendor,
         vendor_name,
-        _number(kind.get(number, "")) if kind is not None else 0,
-        _number(kind.get("RevisionNo", "")) if kind is not None else 0,
-        (kind.text or "").strip() if kind is not None else "",
-        _name(element),
+        xml.number(given.get("ModuleIdent" if is_module else "ProductCode")),
+        xml.number(given.get("RevisionNo")),
+        xml.text(element, "Type"),
+        xml.name(element),
         element.get("Physics", ""),
-        tuple(_pdo(child) for child in element if _tag(child) in {"RxPdo", "TxPdo"}),
-        tuple(_sync_manager(child) for child in element if _tag(child) == "Sm"),
-        _mailbox(_child(element, "Mailbox")),
-        _child(element, "Dc") is not None,
+        tuple(_pdo(child) for child in element if child.tag in {"RxPdo", "TxPdo"}),
+        tuple(_sync_manager(child) for child in element.findall("Sm")),
+        {} if mailbox is None else {child.tag: dict(child.attrib) for child in mailbox if child.tag != _OWN},
+        xml.child(element, "Dc") is not None,
         is_module,
+        mailbox is not None,
+        tuple(_clock_mode(mode) for mode in element.findall("Dc/OpMode")),
+        tuple(_slot(slot) for slot in element.findall("Slots/Slot")),
+        xml.number(xml.text(xml.child(element, "Eeprom"), "ByteSize")),
     )
 
 
-def _pdo(element: "Element") -> EsiPdo:
-    manager = element.get("Sm")
+def _pdo(element: Element) -> EsiPdo:
+    manager = element.get("Sm", "").strip()
     return EsiPdo(
-        _number(_text(element, "Index")),
-        _name(element),
-        _tag(element) == "RxPdo",
-        int(manager) if manager and manager.isdigit() else None,
-        element.get("Fixed", "") in {"1", "true"},
-        element.get("Mandatory", "") in {"1", "true"},
-        tuple(_entry(child) for child in element if _tag(child) == "Entry"),
+        xml.number(xml.text(element, "Index")),
+        xml.name(element),
+        element.tag == "RxPdo",
+        xml.number(manager) if manager else None,
+        xml.flag(element.get("Fixed")),
+        xml.flag(element.get("Mandatory")),
+        tuple(_entry(child) for child in element.findall("Entry")),
+        tuple(xml.number(child.text) for child in element.findall("Exclude")),
     )
 
 
-def _entry(element: "Element") -> EsiEntry:
+def _entry(element: Element) -> EsiEntry:
     return EsiEntry(
-        _number(_text(element, "Index")),
-        _number(_text(element, "SubIndex")),
-        _number(_text(element, "BitLen")),
-        _name(element),
-        _text(element, "DataType"),
+        xml.number(xml.text(element, "Index")),
+        xml.number(xml.text(element, "SubIndex")),
+        xml.number(xml.text(element, "BitLen")),
+        xml.name(element),
+        xml.text(element, "DataType"),
     )
 
 
-def _sync_manager(element: "Element") -> EsiSyncManager:
+def _sync_manager(element: Element) -> EsiSyncManager:
     use = (element.text or "").strip()
-    return EsiSyncManager(use, _number(element.get("StartAddress", "")), _number(element.get("DefaultSize", "")))
+    return EsiSyncManager(use, xml.number(element.get("StartAddress")), xml.number(element.get("DefaultSize")))
 
 
-def _mailbox(element: "Element | None") -> dict[str, dict[str, str]]:
-    if element is None:
-        return {}
-    return {_tag(child): dict(child.attrib) for child in element if _tag(child) in _PROTOCOLS}
+def _clock_mode(element: Element) -> str:
+    word = xml.text(element, "AssignActivate")
+    said = [xml.text(element, "Name"), xml.text(element, "Desc"), f"AssignActivate {word}" if word else ""]
+    return ", ".join(part for part in said if part)
 
 
-def _tag(element: "Element") -> str:
-    """The tag without a namespace."""
-    return str(element.tag).rpartition("}")[2]
-
-
-def _child(element: "Element", tag: str) -> "Element | None":
-    return next((child for child in element if _tag(child) == tag), None)
-
-
-def _text(element: "Element | None", tag: str) -> str:
-    child = _child(element, tag) if element is not None else None
-    return (child.text or "").strip() if child is not None else ""
-
-
-def _name(element: "Element | None") -> str:
-    """The English name (LcId 1033) where there are several, else the first."""
-    names = [child for child in element if _tag(child) == "Name"] if element is not None else []
-    chosen = next((child for child in names if child.get("LcId") == "1033"), names[0] if names else None)
-    return (chosen.text or "").strip() if chosen is not None else ""
-
-
-def _number(text: str) -> int:
-    """A number as ESI files write it; 0 for what is none."""
-    text = text.strip()
-    try:
-        return int(text[2:], 16) if text.lower().startswith(("#x", "0x")) else int(text or "0")
-    except ValueError:
-        return 0
+def _slot(element: Element) -> EsiSlot:
+    modules = tuple(xml.number(child.text) for child in element.findall("ModuleIdent"))
+    return EsiSlot(xml.name(element), xml.number(element.get("MaxInstances")) or 1, modules)

@@ -11,6 +11,7 @@ from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
 from oasis_ethercat.segment import Segment
 
+_LATE_S = 0.3
 NEEDS_SAFEOP = (
     'process data are exchanged in SAFEOP and OP only: plan a write of "bus state" OP '
     "(a tag of the site file with that address)"
@@ -23,17 +24,24 @@ def read(segment: Segment, points: Sequence[Point]) -> list[Reading]:
     states: list[Seen] = []
     if any(target.kind in {Kind.STATE, Kind.BUS, Kind.INIT} for target in targets) or not segment.master:
         states = segment.states()
+    is_fresh = _is_fresh(segment) if any(target.kind is Kind.INPUT for target in targets) else False
     objects = iter(object_reading.read(segment.master, [t for t in targets if t.kind is Kind.OBJECT]))
     found: list[Reading] = []
     for point, target in zip(points, targets, strict=True):
         if target.kind is Kind.OBJECT:
             found.append(object_reading.made(segment.master, point, target, next(objects)))
         else:
-            found += _read(segment, point, target, states)
+            found += _read(segment, point, target, states, is_fresh)
     return found
 
 
-def _read(segment: Segment, point: Point, target: Target, states: list[Seen]) -> list[Reading]:
+def _is_fresh(segment: Segment) -> bool:
+    """Were all slaves counted lately? A cycle that is late on a busy machine has a moment to come."""
+    cyclic = segment.cyclic
+    return cyclic is not None and (cyclic.is_fresh or cyclic.wait_good(1, _LATE_S))
+
+
+def _read(segment: Segment, point: Point, target: Target, states: list[Seen], is_fresh: bool) -> list[Reading]:
     match target.kind:
         case Kind.BUS:
             return [_bus(segment, point, states)]
@@ -42,7 +50,7 @@ def _read(segment: Segment, point: Point, target: Target, states: list[Seen]) ->
         case Kind.STATE:
             return [_state(point, target, states)]
         case _:
-            return _process(segment, point, target)
+            return _process(segment, point, target, is_fresh)
 
 
 def _bus(segment: Segment, point: Point, states: list[Seen]) -> Reading:
@@ -70,7 +78,7 @@ def _state(point: Point, target: Target, states: list[Seen]) -> Reading:
     return Reading(point, name, raw=f"{seen.status:02x}", where="AL status 0x0130", more=more)
 
 
-def _process(segment: Segment, point: Point, target: Target) -> list[Reading]:
+def _process(segment: Segment, point: Point, target: Target, is_fresh: bool) -> list[Reading]:
     master, cyclic = segment.master, segment.cyclic
     if master is None or cyclic is None:
         return [Reading(point, None, NEEDS_SAFEOP)]
@@ -80,7 +88,8 @@ def _process(segment: Segment, point: Point, target: Target) -> list[Reading]:
     for slave in master.slaves:
         if target.slave in {0, slave.position}:
             for place in places(segment, slave.position, target):
-                found.append(_entry(segment, point, slave.position, place, target.kind))
+                old = "" if target.kind is Kind.OUTPUT else _stale(segment, slave.position, is_fresh)
+                found.append(_entry(segment, point, slave.position, place, target.kind, old))
     if not found:
         what = f"0x{target.index:04X}:{target.subindex} is not" if target.index else "nothing is"
         found.append(Reading(point, None, f"{what} mapped into {target.kind} of this slave: see scan item `N pdo`"))
@@ -96,7 +105,8 @@ def places(segment: Segment, position: int, target: Target) -> list[Place]:
     return [place for place in chosen if not target.index or (place.index, place.subindex) == wanted]
 
 
-def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Kind) -> Reading:
+def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Kind, old: str) -> Reading:
+    """An entry's reading; `old` is why it is not to be trusted now."""
     cyclic = segment.cyclic
     assert cyclic is not None  # noqa: S101 - asked before
     is_output = kind is Kind.OUTPUT
@@ -105,9 +115,8 @@ def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Ki
     of = point if grammar.target(point) == target else Point(target.address, point.form)
     way = "output being sent" if is_output else "input"
     where = f"{way}, {place.name or 'no name'}, bit {place.at}, {place.bits} bits"
-    status = "" if is_output else _stale(segment, position)
     reading = object_reading.decoded(of, target, data, grammar.data_type(of) or _kind(segment, position, place), where)
-    return reading if not status else Reading(of, None, status, reading.raw, where)
+    return reading if not old else Reading(of, None, old, reading.raw, where)
 
 
 def _kind(segment: Segment, position: int, place: Place) -> DataType | None:
@@ -117,13 +126,13 @@ def _kind(segment: Segment, position: int, place: Place) -> DataType | None:
     return found or (None if place.is_guessed else place.kind)
 
 
-def _stale(segment: Segment, position: int) -> str:
+def _stale(segment: Segment, position: int, is_fresh: bool) -> str:
     """Why a slave's inputs are not to be trusted now, empty where they are."""
     cyclic = segment.cyclic
     assert cyclic is not None  # noqa: S101 - asked before
     if said := cyclic.fallen.get(position):
         return f"old value: the slave left its state, {said}"
-    if not cyclic.is_fresh:
+    if not is_fresh:
         return f"old value: {cyclic.health()}"
     if position not in cyclic.wanted:
         return NEEDS_SAFEOP

@@ -18,7 +18,8 @@ from oasis_ethercat.segment import Refused, Segment, way
 
 _STATES = {state.name: state for state in (State.INIT, State.PREOP, State.SAFEOP, State.OP)}
 _GOOD_CYCLES = 3
-_CYCLES_WAIT_S = 0.5
+_HEALTHY_WAIT_S, _CYCLES_WAIT_S = 0.5, 2.0
+"""How long good cycles are waited for before an output is sent, and after: a busy machine makes them late."""
 RESETS = "broadcast writes reset every slave to INIT, then sync managers are configured"
 
 
@@ -236,7 +237,7 @@ def _write_output(segment: Segment, target: Target, data: bytes) -> Sent:
     cyclic = segment.cyclic
     assert cyclic is not None  # noqa: S101 - asked by _place
     before = cyclic.outputs(target.slave)
-    if not cyclic.is_fresh:
+    if not cyclic.wait_good(1, _HEALTHY_WAIT_S):
         return Sent(Effect.NOT_SENT, f"the process data are not healthy: {cyclic.health()}")
     cyclic.put(target.slave, place.put(before, data))
     if not cyclic.wait_good(_GOOD_CYCLES, _CYCLES_WAIT_S):

@@ -48,7 +48,7 @@ async def test_a_mailbox_whose_configuration_was_lost_is_configured_once_more(
 
 async def test_a_state_request_that_is_lost_is_made_again(driver: EthercatDriver, segment: RunningSegment):
     await bring(driver, "PREOP")
-    segment.drop_writes(Register.AL_CONTROL, 2 * EACH_WRITE)
+    segment.drop_writes(Register.AL_CONTROL, EACH_WRITE + 1)
     await bring(driver, "SAFEOP")
     assert {segment.seen(position)["states"][-1] for position in range(1, 7)} == {"SAFEOP"}
 
@@ -58,7 +58,7 @@ async def test_frames_lost_in_op_switch_no_output_off(driver: EthercatDriver, se
     await write(driver, "3 out 0x7000:1 bool", True)
     cyclic = driver.segment.cyclic
     assert cyclic
-    segment.drop(8)
+    segment.drop(12)
     assert segment.until(lambda: cyclic.wrong > 0)
     assert cyclic.wait_good(20, 10)
     assert (cyclic.fallen, segment.seen(3)["outputs"]["Output 1"]) == ({}, 1)

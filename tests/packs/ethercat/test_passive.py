@@ -190,10 +190,11 @@ async def test_slaves_in_op_whose_watchdog_did_not_expire_are_not_reset(
 
 
 async def test_what_a_killed_master_left_behind_is_said_and_can_be_started_again(
-    driver: EthercatDriver, segment: RunningSegment, foreign: "subprocess.Popen[bytes]"
+    driver: EthercatDriver, segment: RunningSegment, foreign: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
 ):
     foreign.kill()
     foreign.wait()
+    monkeypatch.setattr("oasis_ethercat.raw.LISTEN_S", 0.04)
     assert segment.until(lambda: all(segment.seen(n)["state"] == "SAFEOP+0x001B" for n in (3, 4, 6)))
     done = await driver.scan([], Budget())
     assert "A master stopped while slaves were in OP: the watchdog brought 3, 4, 6 to SAFEOP" in done.notes[0]

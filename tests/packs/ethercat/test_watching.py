@@ -31,4 +31,6 @@ async def test_what_changed_by_the_end_is_seen_though_the_interval_is_longer(
     async for reading in driver.watch([driver.point("2 in 0x6000:1")], 0.3, 60):
         values.append(reading.value)
         segment.put(2, 0x6000, 1, True)
+        assert driver.segment.cyclic
+        assert driver.segment.cyclic.wait_good(2, 10)
     assert values == [False, True]
