@@ -15,6 +15,9 @@ from oasis_opcua.untyped import pack, ua
 
 KINDS: Mapping[str, Any] = {f"{SCHEMA}UA{kind.name}": kind for kind in ua.NodeClass if kind != ua.NodeClass.Unspecified}
 """Node classes by the tag of their elements."""
+_TYPES: Mapping[str, Any] = {kind.name: kind for kind in ua.VariantType}
+_IDS: Mapping[str, Any] = {attribute.name: attribute for attribute in ua.AttributeIds}
+_SHARED: dict[tuple[str, int], Any] = {}
 _BASE_DATA_TYPE = "i=24"
 _READ = 1
 
@@ -28,7 +31,7 @@ def made(element: Xml.Element, wire: Any, ids: Ids) -> NodeData:
     _put(node, "NodeClass", int(kind), "Int32")
     _put(node, "BrowseName", name, "QualifiedName")
     _put(node, "DisplayName", _text(element, "DisplayName") or ua.LocalizedText(name.Name), "LocalizedText")
-    if (description := _text(element, "Description")) is not None:
+    if (description := _text(element, "Description")) is not None and description.Text:
         _put(node, "Description", description, "LocalizedText")
     _put(node, "WriteMask", 0, "UInt32")
     _put(node, "UserWriteMask", 0, "UInt32")
@@ -117,8 +120,16 @@ def _enum_field(field: Xml.Element, number: int) -> Any:
 
 
 def _put(node: NodeData, attribute: str, value: Any, kind: str) -> None:
-    variant = ua.Variant(value, getattr(ua.VariantType, kind), is_array=isinstance(value, list))
-    node.attributes[ua.AttributeIds[attribute]] = AttributeValue(ua.DataValue(variant))
+    node.attributes[_IDS[attribute]] = AttributeValue(_data(value, kind))
+
+
+def _data(value: Any, kind: str) -> Any:
+    """The attribute's DataValue. Those of flags and small numbers are shared by all nodes: they are never changed."""
+    if not isinstance(value, bool | int):
+        return ua.DataValue(ua.Variant(value, _TYPES[kind], is_array=isinstance(value, list)))
+    if (data := _SHARED.get((kind, value))) is None:
+        data = _SHARED[kind, value] = ua.DataValue(ua.Variant(value, _TYPES[kind]))
+    return data
 
 
 def _timed(variant: Any) -> AttributeValue:

@@ -13,6 +13,7 @@ from oasis_opcua.simulator.nodeset_types import Types
 from oasis_opcua.untyped import ua
 from oasis_opcua.variants import RANGES
 
+_TYPES = {kind.name: kind for kind in ua.VariantType}
 _FIRST = datetime(1601, 1, 1, tzinfo=UTC)
 """Earliest time of OPC UA (Part 6, 5.2.2.5); what lies before is sent as this."""
 
@@ -113,7 +114,7 @@ def _rows(flat: list[Any], dimensions: list[int]) -> list[Any]:
 
 def _variant_type(kind: str) -> Any:
     """The VariantType of a type's name; what is no built-in type is a structure."""
-    return getattr(ua.VariantType, kind, ua.VariantType.ExtensionObject)
+    return _TYPES.get(kind, ua.VariantType.ExtensionObject)
 
 
 def _whole(text: str, kind: str) -> int:

@@ -4,9 +4,11 @@ asyncua has an importer, which ends at the first thing that it does not know and
 fills the address space itself: first all nodes, then their references, data types and values.
 """
 
+import gc
 import struct
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,18 +46,20 @@ class _File:
     model: Model
     ids: Ids
     nodes: dict[Any, Xml.Element] = field(default_factory=dict[Any, Xml.Element])
-    left_out: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
+    left_out: dict[str, dict[tuple[int, str], Xml.Element]] = field(
+        default_factory=lambda: defaultdict[str, dict[tuple[int, str], Xml.Element]](dict)
+    )
 
     def say(self, what: str, node: Xml.Element, why: object = "") -> None:
-        said = f"{self.model.named(node)}{f': {str(why)[:200]}' if why else ''}"
-        if said not in self.left_out[what]:
-            self.left_out[what].append(said)
+        self.left_out[what].setdefault((id(node), str(why)[:200]), node)
 
     def notes(self) -> list[str]:
         said: list[str] = []
         for what, places in self.left_out.items():
+            first = list(places.items())[:MOST_NAMED]
+            named = [f"{self.model.named(node)}{f': {why}' if why else ''}" for (_, why), node in first]
             more = f"; and {len(places) - MOST_NAMED:,} more" if len(places) > MOST_NAMED else ""
-            said.append(f"{self.model.path.name}: {what}: {'; '.join(places[:MOST_NAMED])}{more}")
+            said.append(f"{self.model.path.name}: {what}: {'; '.join(named)}{more}")
         return said
 
 
@@ -65,7 +69,29 @@ async def load(server: "Server", paths: Sequence[Path]) -> Loaded:
     uris = dict.fromkeys(uri for model in models for uri in (*model.spaces, *model.uris) if uri != BASE)
     indexes = {uri: int(await server.register_namespace(uri)) for uri in uris}
     files = [_File(model, Ids(model.root, model.spaces, indexes)) for model in models]
-    space = server.iserver.aspace
+    with _uncollected():
+        _fill(server.iserver.aspace, files)
+    counts: dict[str, int] = defaultdict(int)
+    for file in files:
+        counts[file.model.uris[0] if file.model.uris else file.model.path.name] += len(file.nodes)
+    notes = [note for file in files for note in (*older(file.model, models), *file.notes())]
+    return Loaded(dict(counts), tuple(notes))
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Python's collector of cycles looks through all objects again and again while millions are made, none garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _fill(space: Any, files: Sequence[_File]) -> None:
+    """Put what the files hold into the address space."""
     for file in files:
         _add_nodes(space, file)
     links = Links(space)
@@ -85,14 +111,10 @@ async def load(server: "Server", paths: Sequence[Path]) -> Loaded:
     for file in files:
         _add_values(space, file, types)
     found = links.reachable()
-    counts: dict[str, int] = defaultdict(int)
     for file in files:
-        counts[file.model.uris[0] if file.model.uris else file.model.path.name] += len(file.nodes)
         for wire, node in file.nodes.items():
             if wire not in found:
                 file.say("a node that no browse from the root finds", node)
-    notes = [note for file in files for note in (*older(file.model, models), *file.notes())]
-    return Loaded(dict(counts), tuple(notes))
 
 
 def _add_nodes(space: Any, file: _File) -> None:
