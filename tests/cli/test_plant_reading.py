@@ -1,12 +1,11 @@
-"""`oasis plant scan|read|watch|browse` against the simulated plant."""
+"""`oasis plant scan|read|browse|packs` against the simulated plant."""
 
-import csv
-import itertools
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,6 @@ from tests.cli.plant_command import plant
 from tests.lab.threaded import Place, boiler
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-
-
-def recorded(path: Path) -> list[list[str]]:
-    with path.open(newline="") as file:
-        return list(csv.reader(file))
 
 
 @pytest.fixture
@@ -51,8 +45,11 @@ def test_a_scan_as_a_table_names_ranges_and_what_it_cost(lab: Place):
 
 def test_a_reading_has_all_its_fields(lab: Place):
     done = plant("read", f"{lab.url}/1", "input 0 uint16 x0.1 degC")
+    seen = done.json["seen"]
+    assert datetime.fromisoformat(seen).tzinfo is not None
     assert done.json == {
         "v": 1,
+        "seen": seen,
         "readings": [
             {
                 "url": f"{lab.url}/1",
@@ -60,6 +57,10 @@ def test_a_reading_has_all_its_fields(lab: Place):
                 "address": "input 0",
                 "value": 78.3,
                 "unit": "degC",
+                "type": "uint16",
+                "order": None,
+                "scale": 0.1,
+                "offset": 0.0,
                 "status": "good",
                 "raw": "030F",
                 "where": "FC04 wire 0, 30001",
@@ -158,55 +159,6 @@ def test_nothing_listening_is_said_in_words(command: str):
     done = plant(command, "modbus://127.0.0.1:1/1", "holding 0")
     assert done.code == 1
     assert "127.0.0.1:1" in done.error
-
-
-def test_watching_gives_first_values_and_then_changes(tmp_path: Path):
-    with boiler(tmp_path, speed=100) as lab:
-        seen = plant("watch", "--site", lab.site, "water", "high_trip", "--seconds", 1.5, "--interval", 0.1).lines
-    tags = [row["tag"] for row in seen]
-    water = [row["value"] for row in seen if row["tag"] == "water"]
-    assert tags[:2] == ["water", "high_trip"]
-    assert tags.count("high_trip") == 1
-    assert len(water) >= 2
-    assert all(one != other for one, other in itertools.pairwise(water))
-    assert all(row["v"] == 1 and row["seen"] for row in seen)
-
-
-def test_a_recording_has_a_column_for_each_point_with_its_unit(tmp_path: Path):
-    path = tmp_path / "run.csv"
-    with boiler(tmp_path, speed=100) as lab:
-        done = plant(
-            *("watch", "--site", lab.site, "water", "feed_flow", "--seconds", 1.5, "--interval", 0.1, "--csv", path)
-        )
-    header, *rows = recorded(path)
-    assert header == ["time", "water [degC]", "feed_flow [m3/h]", "not good"]
-    assert len(rows) >= 2
-    assert all(float(row[1]) > 70 and float(row[2]) > 1 and row[3] == "" for row in rows)
-    assert f"{len(rows)} rows are in" in done.error
-
-
-def test_a_recording_says_which_values_are_not_good(lab: Place, tmp_path: Path):
-    path = tmp_path / "run.csv"
-    plant("watch", f"{lab.url}/1", "holding 3", "holding 4", "--seconds", 0.1, "--csv", path)
-    _, row = recorded(path)
-    assert row[1:3] == ["1", ""]
-    assert row[3].startswith("holding 4: ")
-
-
-def test_a_recording_is_never_written_over_another(lab: Place, tmp_path: Path):
-    path = tmp_path / "run.csv"
-    path.write_text("mine")
-    done = plant("watch", f"{lab.url}/1", "holding 0", "--seconds", 0.1, "--csv", path)
-    assert (done.code, path.read_text()) == (1, "mine")
-    assert "exists and is left as it is" in done.error
-
-
-def test_a_device_s_text_in_a_recording_is_no_formula(lab: Place, tmp_path: Path):
-    path = tmp_path / "run.csv"
-    lab.run.plant.boiler.location = '=HYPERLINK("http://x")'
-    plant("watch", f"{lab.url}/1", "holding 100-123 string", "--seconds", 0.1, "--csv", path)
-    _, row = recorded(path)
-    assert row[1] == '\'=HYPERLINK("http://x")'
 
 
 def test_browsing_shows_what_a_device_holds_as_a_tree(lab: Place):

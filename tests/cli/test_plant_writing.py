@@ -165,6 +165,15 @@ def test_what_was_left_as_it_was_found_can_be_left_out_of_the_sheet(lab: Place):
     assert len(plant("audit", "report").json["tags"]) == 1
 
 
+def test_a_dry_run_shows_every_plan_and_sends_nothing(lab: Place):
+    done = plant("write", "--dry-run", "pump_2_speed", 25, "set_point", 75, "--site", lab.site)
+    assert (done.code, [row["plan"]["after"] for row in done.lines]) == (0, [25.0, 75.0])
+    assert {row["effect"] for row in done.lines} == {"not sent"}
+    assert "wire    00 " in done.error
+    assert lab.run.witness.writes == []
+    assert plant("write", "--dry-run", "set_point", 99, "--site", lab.site).code == 1
+
+
 def test_a_value_may_have_the_tag_s_unit_behind_it(lab: Place):
     assert plant("write", "pump_2_speed", "25 %", "--site", lab.site, "--yes").json["read_back"] == 25.0
 

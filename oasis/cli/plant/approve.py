@@ -14,6 +14,7 @@ from oasis.cli.plant.options import PARTLY, UNKNOWN
 
 if TYPE_CHECKING:
     from oasis.plant.plan import Plan
+    from oasis.plant.values import Value
     from oasis.plant.writer import Writer
     from oasis.plant.written import Written
 
@@ -59,9 +60,7 @@ def check_can_ask(yes: bool) -> None:
 
 async def carried_out(writer: "Writer", plan: "Plan", yes: bool) -> "Written | None":
     """Show the plan, have it approved, and send it once. None where the person did not approve."""
-    from oasis.ui.clean import clean
-
-    typer.echo(f"{clean(plan.title)}\n{clean(plan.body)}", err=True)
+    _show(plan)
     if yes:
         return await _sent(writer, plan, writer.unattended(plan))
     typed = await answer(f"Write it? y or {plan.tag.name} does, anything else does not: ")
@@ -95,22 +94,38 @@ def _interrupted(writer: "Writer", plan: "Plan") -> str:
     )
 
 
-def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
-    """Say how it ended; the exit code for it."""
-    from oasis.plant.driver import Effect
-    from oasis.plant.limits import same
+def told_planned(plan: "Plan", as_json: bool) -> None:
+    """Show a plan that is not to be carried out."""
+    _show(plan)
+    _say(plan, "not sent", f"Planned only, and nothing was sent: {plan.title}.", None, as_json)
+
+
+def _show(plan: "Plan") -> None:
+    from oasis.ui.clean import clean
+
+    typer.echo(f"{clean(plan.title)}\n{clean(plan.body)}", err=True)
+
+
+def _say(plan: "Plan", effect: str, words: str, read_back: "Value | None", as_json: bool) -> None:
     from oasis.plant.packed import packed
     from oasis.ui.clean import clean
     from oasis.ui.plant import rows
 
-    effect = written.effect if written else Effect.NOT_SENT
-    words = written.words if written else f"Not approved, so nothing was sent: {plan.title}."
     if as_json:
-        read_back = packed(written.read_back) if written else None
-        row = {"v": rows.VERSION, "plan": rows.plan(plan), "effect": str(effect), "words": words}
-        typer.echo(rows.line(row | {"read_back": read_back}))
+        row = {"v": rows.VERSION, "plan": rows.plan(plan), "effect": effect, "words": words}
+        typer.echo(rows.line(row | {"read_back": packed(read_back)}))
     else:
         typer.echo(clean(words))
+
+
+def told(plan: "Plan", written: "Written | None", as_json: bool) -> int:
+    """Say how it ended; the exit code for it."""
+    from oasis.plant.driver import Effect
+    from oasis.plant.limits import same
+
+    effect = written.effect if written else Effect.NOT_SENT
+    words = written.words if written else f"Not approved, so nothing was sent: {plan.title}."
+    _say(plan, str(effect), words, written.read_back if written else None, as_json)
     if written and effect is Effect.WRITTEN:
         return 0 if same(plan.tag.point.form, written.read_back, plan.after) else PARTLY
     return {Effect.WRITTEN: 0, Effect.REJECTED: PARTLY, Effect.UNKNOWN: UNKNOWN, Effect.NOT_SENT: 1}[effect]

@@ -1,6 +1,7 @@
 """`oasis plant read`: values, once."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -34,22 +35,23 @@ async def _read(items: list[str], site: SiteFile, as_json: bool) -> None:
 
     shown: list[dict[str, Any]] = []
     is_good = True
+    seen = datetime.now().astimezone()
     async with connected() as connections:
         groups = targets(connections, loaded(connections, site), items)
         for url, points in groups.items():
-            readings = await _readings(connections, url, points, is_alone=len(groups) == 1)
+            readings = await readings_of(connections, url, points, is_alone=len(groups) == 1)
             is_good = is_good and all(reading.is_good for reading in readings)
             if as_json:
                 shown += [rows.reading(url, reading) for reading in readings]
             else:
                 show_readings(console(), url, readings)
     if as_json:
-        typer.echo(rows.line({"v": rows.VERSION, "readings": shown}))
+        typer.echo(rows.line({"v": rows.VERSION, "seen": seen.isoformat(timespec="milliseconds"), "readings": shown}))
     if not is_good:
         raise typer.Exit(PARTLY)
 
 
-async def _readings(
+async def readings_of(
     connections: "Connections", url: str, points: "Sequence[Point]", is_alone: bool
 ) -> "Sequence[Reading]":
     """The readings; where other endpoints are read too, a fault of this one is the status of its points."""

@@ -44,6 +44,7 @@ class Recording:
             names = _names(self._keys, latest)
             self._write(["time", *names, "not good"])
         bad = [f"{self._name(k)}: {clean(r.status)}" for k, r in latest.items() if k in self._keys and r.status != GOOD]
+        bad += [f"{self._name(k)}: first seen after the columns were fixed" for k in latest if k not in self._keys]
         values = [plain(latest[k].value) if k in latest and latest[k].is_good else "" for k in self._keys]
         self._write([at.isoformat(timespec="milliseconds"), *values, harmless("; ".join(bad))])
         self.rows += 1

@@ -7,6 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from oasis.plant.driver import Found, Scan
+from oasis.plant.limits import shown
+from oasis.plant.snapshot import Difference, Snapshot
 from oasis.plant.values import GOOD, Reading, spelled
 from oasis.ui.plant.page import cell, table
 
@@ -103,3 +105,20 @@ def _several(kind: str, of_kind: Sequence[Found]) -> Table:
     for found in of_kind:
         made.add_row(cell(found.item), *(cell(found.fields.get(name, "")) for name in names))
     return made
+
+
+def show_differences(out: Console, snapshot: Snapshot, found: Sequence[Difference]) -> None:
+    """What reads otherwise than it was saved, a table for each endpoint, and how much does not."""
+    for url in dict.fromkeys(difference.saved.url for difference in found):
+        made = table("point", "was", "now", "unit", "", right=("was", "now"))
+        for difference in found:
+            then, now = difference.saved, difference.now
+            if then.url == url:
+                status = "" if now.is_good else now.status
+                values = (shown(then.form, then.value), shown(then.form, now.value))
+                made.add_row(*(cell(text) for text in (then.tag or then.address, *values, then.form.unit, status)))
+        out.print(cell(url, "bold"))
+        out.print(made)
+    seen = f" at {snapshot.seen}" if snapshot.seen else ""
+    alike = len(snapshot.saved) - len(found)
+    out.print(cell(f"{len(found)} of {len(snapshot.saved)} read otherwise than saved{seen}; {alike} as saved."))
