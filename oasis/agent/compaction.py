@@ -159,9 +159,9 @@ class Compactor:
         self._paying = _Paying(reason, summary)
         self._steps = 0
         if not summary.text:
-            self._emit(Said(f"No usable summary came; the oldest {summary.plan.tail} exchanges were dropped."))
+            self._emit(Said(f"No usable summary came; dropped, the oldest first: {_exchanges(summary.plan.tail)}."))
         elif lost := summary.plan.unseen:
-            self._emit(Said(f"{lost} exchanges fitted neither the summary nor the next prompt and were dropped."))
+            self._emit(Said(f"Neither the summary nor the next prompt had room for {_exchanges(lost)}; dropped."))
 
     async def _summary(self, found: Plan) -> _Summary:
         """Ask behind the live prefix, with less shown where that does not fit. Nothing of it enters the session."""
@@ -252,7 +252,12 @@ class Compactor:
             kept_exchanges=spent.plan.kept,
             dropped_exchanges=spent.plan.unseen,
             has_summary=bool(spent.text),
+            is_cache_known=spent.usage.is_cache_known and usage.is_cache_known,
         )
+
+
+def _exchanges(count: int) -> str:
+    return "1 exchange" if count == 1 else f"{count} exchanges"
 
 
 def _frees(found: Plan) -> bool:

@@ -130,6 +130,7 @@ class Compacted:
     cold_s             the same with nothing reused, at the measured rate; None where no rate is known
     pays_after_steps   until cheaper steps have paid for it; None where they are not known to be cheaper
     dropped_exchanges  those that are neither kept nor in the summary
+    is_cache_known     False where the server does not say what it reused: all then counts as computed
     """
 
     epoch: int
@@ -144,6 +145,7 @@ class Compacted:
     kept_exchanges: int
     dropped_exchanges: int
     has_summary: bool
+    is_cache_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

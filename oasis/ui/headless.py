@@ -153,9 +153,10 @@ def compacted_line(event: Compacted) -> str:
     steps = event.pays_after_steps
     pays = f"pays after {steps:,} steps" if steps is not None else "no step is known to be cheaper yet"
     new = f" ({event.new_tokens:,} new)" if event.new_tokens is not None else ""
+    computed = f"computed {event.computed_tokens:,}{new}" if event.is_cache_known else "reuse not told by the server"
     return (
-        f"compacted ({event.reason}): prompt {event.tokens_before:,} → {event.tokens_after:,} tokens · computed "
-        f"{event.computed_tokens:,}{new} · {event.paid_s:,.1f} s{cold} · {pays}"
+        f"compacted ({event.reason}): prompt {event.tokens_before:,} → {event.tokens_after:,} tokens · "
+        f"{computed} · {event.paid_s:,.1f} s{cold} · {pays}"
     )
 
 

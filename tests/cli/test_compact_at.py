@@ -47,6 +47,9 @@ def test_a_compaction_is_printed_with_what_it_cost_and_when_it_pays():
 
 def test_what_is_not_known_of_a_compaction_is_not_made_up():
     err = StringIO()
+    Progress(StringIO(), err).show(replace(EVENT, is_cache_known=False, new_tokens=None))
+    assert "· reuse not told by the server · 3.2 s" in err.getvalue()
+    err = StringIO()
     Progress(StringIO(), err).show(replace(EVENT, new_tokens=None, cold_s=None, pays_after_steps=None))
     assert err.getvalue() == (
         "compacted (limit): prompt 12,000 → 4,000 tokens · computed 2,500 · 3.2 s · no step is known to be cheaper yet\n"
