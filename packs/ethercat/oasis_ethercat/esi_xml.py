@@ -59,10 +59,10 @@ def _text(data: bytes) -> str:
     declared = _DECLARED.match(data)
     for name in (marked, declared[1].decode("ascii") if declared else "", "utf-8"):
         try:
-            return data.decode(name or "utf-8").removeprefix("\ufeff")
+            return data.decode(name or "utf-8").removeprefix("\ufeff").lstrip()
         except (LookupError, UnicodeError):
             continue
-    return data.decode(_FALLBACK, "replace")
+    return data.decode(_FALLBACK, "replace").lstrip()
 
 
 def _parsed(text: str) -> Element:

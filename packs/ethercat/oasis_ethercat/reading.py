@@ -89,7 +89,7 @@ def _process(segment: Segment, point: Point, target: Target, is_fresh: bool) -> 
         if target.slave in {0, slave.position}:
             for place in places(segment, slave.position, target):
                 old = "" if target.kind is Kind.OUTPUT else _stale(segment, slave.position, is_fresh)
-                found.append(_entry(segment, point, slave.position, place, target.kind, old))
+                found.append(_entry(segment, point, slave.position, place, target.kind, old=old))
     if not found:
         what = f"0x{target.index:04X}:{target.subindex} is not" if target.index else "nothing is"
         found.append(Reading(point, None, f"{what} mapped into {target.kind} of this slave: see scan item `N pdo`"))
@@ -105,7 +105,7 @@ def places(segment: Segment, position: int, target: Target) -> list[Place]:
     return [place for place in chosen if not target.index or (place.index, place.subindex) == wanted]
 
 
-def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Kind, old: str) -> Reading:
+def _entry(segment: Segment, point: Point, position: int, place: Place, kind: Kind, *, old: str) -> Reading:
     """An entry's reading; `old` is why it is not to be trusted now."""
     cyclic = segment.cyclic
     assert cyclic is not None  # noqa: S101 - asked before

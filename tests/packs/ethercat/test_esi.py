@@ -6,10 +6,13 @@ import oasis_ethercat.simulator
 import pytest
 from oasis_ethercat import esi, sii
 from oasis_ethercat.driver import EthercatDriver
+from oasis_ethercat.esc import CoeDetail, Mailbox
 from oasis_ethercat.esi import EsiEntry, look_up, read_esi
+from oasis_ethercat.esi_scan import differences
 from oasis_ethercat.simulator import sii as simulated
 from oasis_ethercat.simulator.devices import DEVICES
 from oasis_ethercat.simulator.running import RunningSegment
+from oasis_ethercat.simulator.sii import UNASSIGNED
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget
@@ -48,7 +51,14 @@ MODULAR = """<?xml version="1.0" encoding="iso-8859-1"?>
 """
 
 
-@pytest.mark.parametrize("name", ["do4", "ai2", "drive"])
+DETAILS = {
+    "SdoInfo": CoeDetail.SDO_INFO,
+    "PdoAssign": CoeDetail.PDO_ASSIGN,
+    "CompleteAccess": CoeDetail.COMPLETE_ACCESS,
+}
+
+
+@pytest.mark.parametrize("name", sorted(DEVICES.keys() - {"gateway"}))
 def test_every_entry_and_size_agrees_with_the_simulator_s_sii(name: str):
     image = bytes(simulated.image(DEVICES[name], 1))
     stored = sii.contents(sii.Image(lambda word: image[word * 2 : word * 2 + 8].ljust(8, b"\xff")))
@@ -58,7 +68,12 @@ def test_every_entry_and_size_agrees_with_the_simulator_s_sii(name: str):
     for is_output, pdos in ((True, stored.receive), (False, stored.transmit)):
         described = [pdo for pdo in device.pdos if pdo.is_output is is_output]
         assert [
-            (pdo.index, pdo.name, pdo.sync_manager, [(e.index, e.subindex, e.bits, e.name) for e in pdo.entries])
+            (
+                pdo.index,
+                pdo.name,
+                UNASSIGNED if pdo.sync_manager is None else pdo.sync_manager,
+                [(e.index, e.subindex, e.bits, e.name) for e in pdo.entries],
+            )
             for pdo in described
         ] == [
             (pdo.index, pdo.name, pdo.sync_manager, [(e.index, e.subindex, e.bits, e.name) for e in pdo.entries])
@@ -73,7 +88,11 @@ def test_every_entry_and_size_agrees_with_the_simulator_s_sii(name: str):
         if manager.length
         for use in [("", "MBoxOut", "MBoxIn", "Outputs", "Inputs")[manager.kind]]
     }
-    assert bool(device.mailbox) == bool(stored.protocols)
+    assert {name.upper() for name in device.mailbox} == {p.name for p in Mailbox if p in stored.protocols}
+    coe = device.mailbox.get("CoE", {})
+    assert {key: coe.get(key, "0") for key in DETAILS} == {k: str(int(bit in stored.coe)) for k, bit in DETAILS.items()}
+    assert device.has_dc is DEVICES[name].has_clock
+    assert differences(device, stored) == ["file and SII agree: revision, mailbox, every PDO and entry"]
 
 
 def test_mailbox_capabilities_modules_and_unassigned_pdos_are_named(tmp_path: Path):
@@ -119,7 +138,7 @@ async def test_a_scan_reads_a_device_file_below_the_working_directory(tmp_path: 
     (tmp_path / "ox.xml").write_bytes(FILE.read_bytes())
     monkeypatch.chdir(tmp_path)
     done = await EthercatDriver("ethercat://eth9").scan(["esi ox.xml"], Budget())
-    drive = done.found[-1]
+    drive = next(found for found in done.found if found.item == "OX-DRIVE")
     assert (drive.item, drive.fields["product"]) == ("OX-DRIVE", "0x00004402")
     assert "mailbox CoE: SdoInfo 1, PdoAssign 0, PdoConfig 0, CompleteAccess 0" in drive.more
     assert "  0x6064:0 Position actual value DINT, 32 bits" in drive.more
@@ -147,5 +166,6 @@ async def test_a_slave_is_compared_with_its_device_file(
     same, other = (await driver.scan(["6 esi ox.xml", "6 esi other.xml"], Budget())).found
     assert same.more[0] == "file and SII agree: revision, mailbox, every PDO and entry"
     assert other.more[0] == "PDO 0x1600: other entries, 80 bits in the file, 96 in the SII"
+    (tmp_path / "none.xml").write_text(text.replace("#x00002008", "#x00009999"), encoding="utf-8")
     with pytest.raises(ToolFault, match="does not describe slave 3"):
-        await driver.scan(["3 esi ox.xml"], Budget())
+        await driver.scan(["3 esi none.xml"], Budget())
