@@ -7,7 +7,7 @@ also within a UTF-8 character. Comment lines (servers send them to say that they
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
-from oasis.errors import ServerFault, ServerUnreachable
+from oasis.errors import ServerFault, ServerRefused, ServerUnreachable
 
 if TYPE_CHECKING:
     import httpx
@@ -23,8 +23,8 @@ _SKIPPED = ("event", "id", "retry", "")
 async def events(response: "httpx.Response") -> AsyncGenerator[str]:
     """The data of each event, in order, as it comes.
 
-    Raises ServerFault for what is no event stream, and ServerUnreachable where the response ends within
-    a line. httpx's own errors (connection reset) pass through.
+    Raises ServerFault for what is no event stream, ServerRefused for a web page, since that comes again, and
+    ServerUnreachable where the response ends within a line. httpx's own errors (connection reset) pass through.
     """
     data: list[str] = []
     async for line in _lines(response):
@@ -54,6 +54,8 @@ async def _lines(response: "httpx.Response") -> AsyncGenerator[str]:
     if not pending:
         return
     rest = pending.decode(errors="replace")
+    if rest.lstrip().startswith(("<", "{")):
+        raise _garbage(rest)
     if rest.strip() != f"data: {DONE}":
         raise ServerUnreachable(
             f"The server's answer ended within a line ({shown(rest)}). The connection was cut; send it again."
@@ -76,6 +78,11 @@ def _field(line: str) -> tuple[str, str]:
 
 
 def _garbage(line: str) -> ServerFault:
+    if line.lstrip().startswith("<"):
+        return ServerRefused(
+            f"A web page came in place of a model's answer: {shown(line.strip())}. Another program or a proxy answers "
+            "at this address. Name the model server's own; one on another machine may need NO_PROXY."
+        )
     return ServerFault(
         f"The server sent what is no event stream: {shown(line)}. "
         "Check that the address is a model server's and that nothing between rewrites its answers."

@@ -16,11 +16,9 @@ from tests.agent.harness import build
 
 
 async def a_session(folder: Path, task: str = "Go on.", text: str = "a") -> Path:
-    script = [reply("Looking.", call("look", "c1", text=text), reasoning="Think `first`."), reply("It is done.")]
-    bench = build(folder, ScriptedModel(script))
+    looking = reply("Looking.", call("look", "c1", text=text), reasoning="Think `first`.")
+    bench = build(folder, ScriptedModel([looking, reply("It is done."), reply("Bye.")]))
     await bench.agent.turn([Notice("The directory."), User(task)])
-    await_more = ScriptedModel([reply("Bye.")])
-    bench.agent._model = await_more
     await bench.agent.turn([User("Thanks.")])
     bench.session.close()
     return bench.session.path

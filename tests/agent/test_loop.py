@@ -131,6 +131,37 @@ async def test_an_empty_answer_is_asked_for_again_at_most_twice(tmp_path: Path):
     assert sum(isinstance(item, Notice) for item in bench.session.transcript.items) == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```bash\npytest -q\n```",
+        "Now I run the check:\n```sh\npython tools/check_st.py\n```",
+        "Let me look at it first:\n\n```bash\nls\ncat a.st\n```\n",
+    ],
+)
+async def test_a_command_that_is_only_written_is_asked_about_once(tmp_path: Path, text: str):
+    model = ScriptedModel([reply(text), reply("", call("look", text="a")), reply(text)])
+    bench = build(tmp_path, model)
+    assert (await bench.agent.turn(TASK)).text == text
+    asked = [item.text for item in bench.session.transcript.items if isinstance(item, Notice)]
+    assert len(asked) == 1
+    assert "nobody runs it" in asked[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done. Run this to see it:\n```bash\npytest -q\n```",
+        "```python\nprint(1)\n```",
+        "```bash\npytest -q\n```\nAll 12 pass.",
+        "```bash\na\n```\n\n```bash\nb\n```",
+    ],
+)
+async def test_an_answer_with_a_command_in_it_is_an_answer(tmp_path: Path, text: str):
+    bench = build(tmp_path, ScriptedModel([reply(text)]))
+    assert (await bench.agent.turn(TASK)).text == text
+
+
 async def test_reasoning_is_kept_and_is_not_the_answer(tmp_path: Path):
     bench = build(tmp_path, ScriptedModel([reply("", reasoning="all thought"), reply("answer")]))
     finished = await bench.agent.turn(TASK)

@@ -108,6 +108,14 @@ async def test_every_way_to_end_has_its_exit_code(tmp_path: Path, code: int, ans
     assert "Traceback" not in err
 
 
+async def test_a_proxy_s_web_page_ends_the_run_at_once(tmp_path: Path):
+    page = answer("200 OK", b"<!DOCTYPE html><title>Sign in</title>")
+    async with serving(page) as server:
+        code, _, err = await run(tmp_path, "run", "do it", "--server", server.url)
+    assert (code, len(server.requests)) == (6, 1)
+    assert "A web page came in place of a model's answer" in err
+
+
 async def test_what_would_be_asked_is_denied_unless_a_rule_allows_it(tmp_path: Path):
     script = [calling("write", path="new.txt", content="x"), DONE]
     async with serving(*script) as server:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from oasis.engine.sse import LARGEST_LINE_BYTES, events
-from oasis.errors import ServerFault, ServerUnreachable
+from oasis.errors import ServerFault, ServerRefused, ServerUnreachable
 
 
 async def read(pieces: Iterable[bytes]) -> list[str]:
@@ -41,7 +41,13 @@ async def test_the_last_mark_needs_no_line_end() -> None:
     assert await read([b"data: 1\n\ndata: [DONE]"]) == ["1", "[DONE]"]
 
 
-@pytest.mark.parametrize("sent", [b"<html>\n", b'{"error": 1}\n', b"\xff\xfe\x00\n", b"data\xc3: 1\n"])
+@pytest.mark.parametrize("sent", [b"<!DOCTYPE html>\n<title>Sign in</title>", b"\n  <html><body>502"])
+async def test_a_web_page_is_refused_at_once(sent: bytes) -> None:
+    with pytest.raises(ServerRefused, match="A web page came in place of a model's answer"):
+        await read([sent])
+
+
+@pytest.mark.parametrize("sent", [b'{"error": 1}', b'{"error": 1}\n', b"\xff\xfe\x00\n", b"data\xc3: 1\n"])
 async def test_garbage_is_named_as_such(sent: bytes) -> None:
     with pytest.raises(ServerFault, match="no event stream"):
         await read([sent])
