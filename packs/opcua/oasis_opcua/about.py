@@ -115,7 +115,10 @@ class Atlas:
         )
 
     async def _name_numbers(self, data_types: Sequence[Any], budget: Budget | None) -> None:
-        """Learn what the numbers of enumerations stand for (Part 3, 8.40 and 8.51: EnumStrings or EnumValues)."""
+        """Learn what the numbers of enumerations stand for: EnumStrings, EnumValues, or the type's definition.
+
+        Part 3, 5.8.3 and 8.50.
+        """
         new = [
             kind
             for kind in dict.fromkeys(data_types)
@@ -125,6 +128,11 @@ class Atlas:
         for kind in new:
             held = properties.get(kind, {})
             self._numbers[kind] = _names(held.get("EnumStrings") or held.get("EnumValues"))
+        unnamed = [kind for kind in new if not self._numbers[kind]]
+        definitions = await self._link.read(unnamed, ua.AttributeIds.DataTypeDefinition, budget)
+        for kind, data in zip(unnamed, definitions, strict=False):
+            if isinstance(given := value_of(data), ua.EnumDefinition):
+                self._numbers[kind] = _names(given.Fields)
 
     async def type_of(self, kind: Any) -> tuple[str, str]:
         """A data type's name, and the built-in type its values are sent as."""
@@ -228,5 +236,5 @@ def _names(given: Any) -> Mapping[int, str]:
         if isinstance(entry, ua.LocalizedText):
             names[place] = _text(entry)
         elif hasattr(entry, "DisplayName"):
-            names[int(entry.Value)] = _text(entry.DisplayName)
+            names[int(entry.Value)] = _text(entry.DisplayName) or plain(getattr(entry, "Name", ""), 40)
     return names

@@ -56,6 +56,7 @@ _AS_TEXT: tuple[tuple[Any, Callable[[Any, Sequence[str]], str]], ...] = (
     (datetime, lambda value, _: stamp(value)),
     (uuid.UUID, lambda value, _: str(value)),
     (ua.LocalizedText, lambda value, _: value.Text or ""),
+    (ua.XmlElement, lambda value, _: value.Value or ""),
     (ua.QualifiedName, lambda value, _: value.Name or ""),
     (ua.NodeId, lambda value, uris: str(from_wire(value, uris))),
     (ua.StatusCode, lambda value, _: status_name(value.value)),

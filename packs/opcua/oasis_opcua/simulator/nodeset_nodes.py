@@ -80,8 +80,12 @@ def put_definition(node: NodeData, element: Xml.Element, ids: Ids, types: Types)
 
 
 def _structure(wire: Any, given: Xml.Element, fields: list[Xml.Element], ids: Ids, types: Types) -> Any:
-    """A structure's definition, without the fields that it inherits."""
+    """A structure's definition, with the fields that it inherits, which a file leaves out (Part 6, F.12)."""
+    above = types.above(wire)
+    inherited = types.definition(above[1]) if len(above) > 1 else None
     own = [_structure_field(field, ids) for field in fields]
+    if isinstance(inherited, ua.StructureDefinition):
+        own = [*inherited.Fields, *own]
     kinds = ua.StructureType
     is_subtyped = any(_flag(field.get("AllowSubTypes")) for field in fields)
     if _flag(given.get("IsUnion")):
@@ -90,7 +94,6 @@ def _structure(wire: Any, given: Xml.Element, fields: list[Xml.Element], ids: Id
         kind = kinds.StructureWithSubtypedValues
     else:
         kind = kinds.StructureWithOptionalFields if any(f.IsOptional for f in own) else kinds.Structure
-    above = types.above(wire)
     base = above[1] if len(above) > 1 else ua.NodeId()
     encoding = types.encoding(wire) or ua.NodeId()
     return ua.StructureDefinition(DefaultEncodingId=encoding, BaseDataType=base, StructureType=kind, Fields=own)

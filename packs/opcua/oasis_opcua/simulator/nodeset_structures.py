@@ -4,6 +4,7 @@ encoding (OPC UA Part 6, 5.2.6 and 5.2.7), so that nothing has to be known of th
 import struct
 import typing
 import uuid
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
@@ -148,7 +149,7 @@ def _local(element: Xml.Element) -> str:
 _EMPTY: dict[str, Any] = {
     "Boolean": bool,
     "String": lambda: None,
-    "DateTime": lambda: None,
+    "DateTime": lambda: datetime(1601, 1, 1, tzinfo=UTC),
     "Guid": lambda: uuid.UUID(int=0),
     "ByteString": lambda: None,
     "XmlElement": lambda: ua.XmlElement(""),

@@ -106,8 +106,7 @@ def _fill(space: Any, files: Sequence[_File]) -> None:
     for file in files:
         _add_parents(links, file, [wire for wire in file.nodes if wire not in found])
     types = Types(space)
-    for file in files:
-        _add_definitions(space, file, types)
+    _add_definitions(space, files, types)
     for file in files:
         _add_values(space, file, types)
     found = links.reachable()
@@ -192,13 +191,16 @@ def _add_parents(links: Links, file: _File, nodes: Sequence[Any]) -> None:
             file.say("a parent that is not there", node, given)
 
 
-def _add_definitions(space: Any, file: _File, types: Types) -> None:
-    for wire, node in file.nodes.items():
-        if node.tag == f"{SCHEMA}UADataType":
-            try:
-                put_definition(space[wire], node, file.ids, types)
-            except ValueError as fault:
-                file.say("a Definition that cannot be read, its data type is there without it", node, fault)
+def _add_definitions(space: Any, files: Sequence[_File], types: Types) -> None:
+    """Say what data types consist of, supertypes first, since what they have is inherited."""
+    kinds = [
+        (file, wire, node) for file in files for wire, node in file.nodes.items() if node.tag == f"{SCHEMA}UADataType"
+    ]
+    for file, wire, node in sorted(kinds, key=lambda kind: len(types.above(kind[1]))):
+        try:
+            put_definition(space[wire], node, file.ids, types)
+        except ValueError as fault:
+            file.say("a Definition that cannot be read, its data type is there without it", node, fault)
 
 
 def _add_values(space: Any, file: _File, types: Types) -> None:
