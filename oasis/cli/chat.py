@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,22 +26,28 @@ def chat(
     if os.environ.get("TERM") == "dumb":
         raise typer.BadParameter('this terminal (TERM=dumb) cannot move its cursor; use `oasis run "task"`')
     _check(lane, compact_at)
-    from oasis.ui.terminal.equipment import Start
-    from oasis.ui.terminal.terminal import Terminal
-
     given = {name: value for name, value in flags.items() if value is not None and value not in ("", [])}
-    start = Start(project.resolve(), given, lane, resume, compact_at, site.resolve() if site else None, task)
-    return asyncio.run(Terminal(start).run())
+    try:
+        from oasis.ui.terminal.equipment import Start
+        from oasis.ui.terminal.terminal import Terminal
+
+        start = Start(project.resolve(), given, lane, resume, compact_at, site.resolve() if site else None, task)
+        return asyncio.run(Terminal(start).run())
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is left in order; one more Ctrl-C has nothing to end
 
 
 def _check(lane: str, compact_at: str) -> None:
     """Find what was misspelt before the prompt is shown."""
-    from oasis.agent.compaction_policy import CompactAt
-    from oasis.models.base import Lane
+    if lane:
+        from oasis.models.base import Lane
 
-    if lane and lane not in list(Lane):
-        raise typer.BadParameter("--lane is tokens or chat")
-    try:
-        CompactAt.parse(compact_at or "0")
-    except ValueError as error:
-        raise typer.BadParameter(f"--compact-at: {error}") from error
+        if lane not in list(Lane):
+            raise typer.BadParameter("--lane is tokens or chat")
+    if compact_at:
+        from oasis.agent.compaction_policy import CompactAt
+
+        try:
+            CompactAt.parse(compact_at)
+        except ValueError as error:
+            raise typer.BadParameter(f"--compact-at: {error}") from error

@@ -18,9 +18,9 @@ from tests.terminal.pty_session import PtySession, terminal
 from tests.terminal.script import calling, text
 
 BROKEN = """
-import oasis.ui.terminal.feed as feed, sys
+import oasis.ui.terminal.writing as writing, sys
 def boom(*_): raise RuntimeError("boom")
-feed.Feed._draw_arrived = boom
+writing.Writing.draw = boom
 sys.argv = ["oasis", "--server", "{url}"]
 from oasis.cli.main import main
 main()

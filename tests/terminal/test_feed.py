@@ -9,10 +9,10 @@ from oasis.core import events as told
 from oasis.core.items import Status, ToolCall
 from oasis.core.tool import Preview
 from oasis.core.usage import Usage
+from oasis.ui.terminal.blocks import MAX_OPEN_LINES
 from oasis.ui.terminal.drawer import MAX_CHARS, MAX_CHARS_EACH, Drawer
 from oasis.ui.terminal.feed import Feed
 from oasis.ui.terminal.live import Live
-from oasis.ui.terminal.markdown import MAX_OPEN_LINES
 from oasis.ui.terminal.paint import ASCII, Brush, Glyphs, bare, glyphs
 
 DIFF = "--- a.st\n+++ a.st\n@@ -1,2 +1,2 @@\n-A := 1;\n+A := 10;\n B := 2;"
@@ -44,9 +44,10 @@ class Stage:
     ("name", "subject", "text", "status", "line"),
     [
         ("read", "a.st", "1  A\n2  B\n[end]", Status.OK, "✓ read a.st · 12 ms · 2 lines · #1\n"),
-        ("bash", "make", "ok\n[exit 0]", Status.OK, "✓ bash make · 12 ms · exit 0 · #1\n"),
+        ("bash", "make", "ok\n[exit 0]", Status.OK, "✓ bash make · 12 ms · ok · #1\n"),
         ("bash", "make", "no rule\n[exit 2]", Status.ERROR, "✗ bash make · 12 ms · error: exit 2 · #1\n"),
         ("edit", "a.st", "Not there.\n[error]", Status.ERROR, "✗ edit a.st · 12 ms · error: Not there. · #1\n"),
+        ("bash", "make", "[exit 0]", Status.OK, "✓ bash make · 12 ms · exit 0 · #1\n"),
         ("bash", "rm x", "No.\n[not run]", Status.DENIED, "✗ bash rm x · 12 ms · denied: No. · #1\n"),
         ("search", "\x1b[31mred\nmore", "[3 matches]", Status.OK, "✓ search [31mred more · 12 ms · 3 matches · #1\n"),
     ],
@@ -61,7 +62,7 @@ def test_a_call_stays_one_line_however_long_its_argument_is():
     stage = Stage(width=61)
     stage.call("bash", "x" * 500, "ok\n[exit 0]")
     assert len(stage.text.rstrip("\n")) == 60
-    assert stage.text.endswith("… · 12 ms · exit 0 · #1\n")
+    assert stage.text.endswith("… · 12 ms · ok · #1\n")
 
 
 def test_a_call_opens_with_its_number():
@@ -130,7 +131,7 @@ async def test_text_is_printed_block_by_block_and_the_rest_stands_below():
         while "First." not in stage.text:
             await asyncio.sleep(0)
     assert stage.text == "First.\n"
-    assert bare(stage.live.tail) == "Second is\n"
+    assert bare(stage.live.tail) == "\nSecond is\n"
     stage.feed.show(told.Text("through."))
     stage.feed.show(told.StepFinished(1, Usage(10, 0, 5), 10))
     assert stage.text == "First.\n\nSecond is through.\n  reuse 0.0 % · 10 new · 5 written\n"
@@ -152,7 +153,7 @@ async def test_reasoning_is_folded_to_a_line_that_opens():
 
 async def test_reasoning_is_shown_in_full_where_that_is_wanted():
     stage = Stage()
-    stage.feed.shows_reasoning = True
+    stage.feed.writing.shows_reasoning = True
     stage.feed.show(told.Reasoning("I wonder."))
     stage.feed.close()
     assert stage.text.startswith("I wonder.\n∴ thought")
@@ -209,10 +210,10 @@ def test_a_call_that_was_interrupted_has_its_line():
 
 def test_what_came_of_a_call_gives_way_where_the_line_is_full():
     stage = Stage(width=80)
-    said = "The engineer denied this. Do not try it another way; ask what they want instead."
-    stage.call("edit", "plc/main.st", said, status=Status.DENIED)
+    said = "Not edited: what was to be replaced is not in the file, nor anything like it, whatever its blanks are."
+    stage.call("edit", "plc/main.st", said, status=Status.ERROR)
     assert len(stage.text.rstrip("\n")) <= 79
-    assert stage.text.startswith("✗ edit plc/main.st · 12 ms · denied: The engineer")
+    assert stage.text.startswith("✗ edit plc/main.st · 12 ms · error: Not edited")
     assert stage.text.endswith("… · #1\n")
 
 

@@ -16,10 +16,10 @@ from oasis.ui.terminal.paste import Pasted
 
 def test_history_is_kept_across_sessions_newest_first_for_its_owner_only(tmp_path: Path):
     file = tmp_path / "state" / "history.jsonl"
-    first = InputHistory(file)
+    first = InputHistory(lambda: file)
     first.store_string("one\nof two lines")
     first.store_string("two")
-    assert list(InputHistory(file).load_history_strings()) == ["two", "one\nof two lines"]
+    assert list(InputHistory(lambda: file).load_history_strings()) == ["two", "one\nof two lines"]
     if os.name != "nt":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -27,7 +27,7 @@ def test_history_is_kept_across_sessions_newest_first_for_its_owner_only(tmp_pat
 def test_history_is_cut_to_its_newest_entries(tmp_path: Path):
     file = tmp_path / "history.jsonl"
     file.write_text("".join(f'"{n}"\n' for n in range(2 * MAX_ENTRIES + 1)))
-    newest = next(iter(InputHistory(file).load_history_strings()))
+    newest = next(iter(InputHistory(lambda: file).load_history_strings()))
     assert newest == str(2 * MAX_ENTRIES)
     assert len(file.read_text().splitlines()) == MAX_ENTRIES
 
@@ -35,12 +35,12 @@ def test_history_is_cut_to_its_newest_entries(tmp_path: Path):
 def test_a_damaged_history_is_read_as_far_as_it_goes(tmp_path: Path):
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'"one"\n{"no": 1}\n"two\n\xff\n"three"\n')
-    assert list(InputHistory(file).load_history_strings()) == ["three", "one"]
+    assert list(InputHistory(lambda: file).load_history_strings()) == ["three", "one"]
 
 
 def test_a_history_that_cannot_be_written_is_no_reason_to_stop(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    history = InputHistory(tmp_path / "file" / "history.jsonl")
+    history = InputHistory(lambda: tmp_path / "file" / "history.jsonl")
     history.store_string("one")
     assert list(history.load_history_strings()) == []
 
@@ -81,7 +81,7 @@ def completer(tmp_path: Path) -> InputCompleter:
         path.parent.mkdir(exist_ok=True)
         path.write_text("")
     commands = {"model": "the model", "mcp": "servers"}
-    return InputCompleter(commands, lambda name: ["qwen", "smol"] if name == "model" else [], Files(tmp_path))
+    return InputCompleter(lambda: commands, lambda name: ["qwen", "smol"] if name == "model" else [], Files(tmp_path))
 
 
 def completed(completer: InputCompleter, text: str) -> list[tuple[str, int]]:

@@ -5,7 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oasis.ui.terminal.markdown import MAX_OPEN_LINES, Block, Blocks, Page
+from oasis.ui.terminal.blocks import MAX_OPEN_LINES, Block, Blocks
+from oasis.ui.terminal.markdown import Page
 from oasis.ui.terminal.paint import Brush, bare
 
 TEXT = """# Title

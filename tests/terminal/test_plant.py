@@ -44,7 +44,7 @@ async def test_values_are_a_table_and_each_write_is_approved_on_its_own(
             await session.until("WRITE TO A DEVICE: write set_point", "> n  no", "FC06 wire 0")
             assert steady(session.end) == snapshot(name="a device write is asked about")
             session.send("\r")
-            await session.until("denied: The engineer denied this", "→ 74", "> n  no")
+            await session.until("denied · #2", "→ 74", "> n  no")
             session.send("y")
             await session.until("turn 1", "74 degrees.")
             session.send("/plan set_point 76\r")

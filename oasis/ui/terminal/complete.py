@@ -4,9 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
 from prompt_toolkit.document import Document
+
+if TYPE_CHECKING:
+    from oasis.ui.terminal.workplace import Workplace
 
 MAX_FILES = 20_000
 MAX_SHOWN = 30
@@ -57,11 +61,29 @@ def _score(word: str, name: str) -> tuple[int, int, int] | None:
     return (3, at - first, len(name))
 
 
+def completer(place: "Workplace") -> Completer:
+    """Completion of this session's input, in a thread of its own."""
+
+    def summaries() -> dict[str, str]:
+        from oasis.ui.terminal.commands.registry import COMMANDS  # noqa: PLC0415
+
+        return {command.name: command.summary for command in COMMANDS.values()}
+
+    def arguments(name: str) -> Sequence[str]:
+        from oasis.ui.terminal.commands.registry import arguments_of  # noqa: PLC0415
+
+        return arguments_of(place, name)
+
+    return ThreadedCompleter(InputCompleter(summaries, arguments, Files(place.start.project)))
+
+
 class InputCompleter(Completer):
     """Completes `/command argument` and `@path`."""
 
-    def __init__(self, commands: Mapping[str, str], arguments: Callable[[str], Sequence[str]], files: Files) -> None:
-        """`commands`: names and what they do. `arguments`: what may follow a command's name."""
+    def __init__(
+        self, commands: Callable[[], Mapping[str, str]], arguments: Callable[[str], Sequence[str]], files: Files
+    ) -> None:
+        """`commands` gives names and what they do. `arguments`: what may follow a command's name."""
         self._commands, self._arguments, self._files = commands, arguments, files
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -78,8 +100,9 @@ class InputCompleter(Completer):
     def _of_command(self, before: str) -> Iterable[Completion]:
         name, blank, rest = before[1:].partition(" ")
         if not blank:
-            for found in fuzzy(name, self._commands):
-                yield Completion(f"/{found}", start_position=-len(before), display_meta=self._commands[found])
+            commands = self._commands()
+            for found in fuzzy(name, commands):
+                yield Completion(f"/{found}", start_position=-len(before), display_meta=commands[found])
             return
         for argument in fuzzy(rest, self._arguments(name)):
             yield Completion(argument, start_position=-len(rest))

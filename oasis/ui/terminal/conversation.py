@@ -1,25 +1,22 @@
-"""What stands behind the screen: the connection, the session and its agent, one turn after another."""
+"""What stands behind the screen: the session and its agent, one turn after another."""
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from oasis.core.events import Event, Prefill, Recomputed, Said
+from oasis.core.events import Event, Recomputed, Said
 from oasis.core.items import Notice, User
 from oasis.core.tool import Preview, Tool
-from oasis.core.usage import amplification
-from oasis.errors import ConfigError, OasisError, SessionFault
+from oasis.errors import ConfigError, OasisError
 from oasis.ui.terminal.equipment import Equipment, Start, agent_over, equip, with_servers
-from oasis.ui.terminal.safe_end import SafeEnd
+from oasis.ui.terminal.model_link import ModelLink
+from oasis.ui.terminal.open_session import OpenSession
 
 if TYPE_CHECKING:
-    from oasis.agent.filling import Filling
     from oasis.agent.gate import Asker
     from oasis.agent.loop import Agent
     from oasis.agent.session import Session
@@ -29,64 +26,54 @@ if TYPE_CHECKING:
     from oasis.models.base import Model
     from oasis.models.connect import Connection
 
+Result = TypeVar("Result")
+
 
 class Conversation:
     """One session at a time. `show` gets every event, `ask` answers what the gate asks, `agree` a plain question."""
 
     def __init__(
-        self, start: Start, show: Callable[[Event], None], ask: "Asker", agree: Callable[[str], Awaitable[bool]]
+        self,
+        start: Start,
+        queued: list[str],
+        show: Callable[[Event], None],
+        ask: "Asker",
+        agree: Callable[[str], Awaitable[bool]],
     ) -> None:
+        """`queued`: what the person types ahead, oldest first."""
         self.start = start
         self.equipment: Equipment | None = None
-        self.connection: Connection | None = None
-        self.session: Session | None = None
-        self.undo: Undo | None = None
-        self.queued: list[str] = []
+        self.queued = queued
         self.attached: list[Notice] = []
         self.broken: list[Recomputed] = []
         self._show_event, self._ask = show, ask
-        self._agent: Agent | None = None
-        self._turn: asyncio.Task[Any] | None = None
-        self._warming: asyncio.Task[None] | None = None
-        self._opening: list[Notice] = []
+        self._link = ModelLink(start.lane, self._show)
+        self._open = OpenSession(self.say, agree)
+        self._work: asyncio.Task[Any] | None = None
+        self._lost: str | None = None
         self._mode_told: object = None
-        self._safe_end = SafeEnd(self.say, agree)
         self._packs: tuple[str, ...] | None = None
-        self._servers, self._at_plant = AsyncExitStack(), AsyncExitStack()
+        self._servers = AsyncExitStack()
 
     @property
     def project(self) -> Path:
         return self.start.project
 
     @property
+    def session(self) -> "Session | None":
+        """The session at hand; None before the first message."""
+        return self._open.session
+
+    @property
     def is_working(self) -> bool:
-        return self._turn is not None and not self._turn.done()
-
-    @property
-    def context_used(self) -> int | None:
-        """Tokens of the prompt as it stands with the model's last message; None where they are not known."""
-        if self.session is None:
-            return None
-        counts = [chunk.tokens for chunk in self.session.transcript.chunks]
-        if counts and None not in counts:
-            return sum(count or 0 for count in counts)
-        last = self.session.last_usage
-        return (last.prompt_tokens + last.decoded_tokens or None) if last else None
-
-    @property
-    def amplification(self) -> float | None:
-        """Of the session so far; None where it is not known."""
-        session = self.session
-        if session is None or not session.new_tokens or not session.usage.is_cache_known:
-            return None
-        return amplification(session.usage.computed_tokens, session.new_tokens)
+        return self._work is not None and not self._work.done()
 
     @property
     def packs(self) -> tuple[str, ...]:
         """Those chosen, for the next session where they were changed in this one."""
-        return (
-            self._packs if self._packs is not None else tuple(self.equipment.settings.packs if self.equipment else ())
-        )
+        if self._packs is not None:
+            return self._packs
+        return tuple(self.equipment.settings.packs) if self.equipment else ()
 
     @property
     def equipped(self) -> Equipment:
@@ -96,15 +83,27 @@ class Conversation:
         return self.equipment
 
     @property
+    def connection(self) -> "Connection | None":
+        return self._link.connection
+
+    @property
     def model(self) -> "Model":
         """The model. Raises ConfigError where there is none."""
-        if self.connection is None:
-            raise ConfigError("There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one.")
-        return self.connection.model
+        return self._link.model
 
     def tool(self, name: str) -> Tool | None:
         tools = self.equipment.box.tools if self.equipment else ()
         return next((tool for tool in tools if tool.spec.name == name), None)
+
+    def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
+        """Patterns that would allow calls like this one for the session."""
+        from oasis.agent.permissions import propose  # noqa: PLC0415
+
+        tool = self.tool(name)
+        return propose(tool, preview) if tool else ()
+
+    def say(self, text: str) -> None:
+        self._show(Said(text))
 
     async def load(self) -> None:
         """Read the settings and make the tools. Raises ConfigError."""
@@ -115,51 +114,51 @@ class Conversation:
         """Start the MCP servers of the settings."""
         self.equipment = await with_servers(self.equipped, self._servers, self.say)
 
-    async def connect(self, settings: "Settings | None" = None) -> None:
-        """Find the model. Raises ConfigError, EngineFault, ServerFault."""
-        from oasis.models.base import Lane  # noqa: PLC0415
-        from oasis.models.connect import connect  # noqa: PLC0415
-
-        lane = Lane(self.start.lane) if self.start.lane else None
+    async def connect(self, settings: "Settings | None" = None) -> "Connection | None":
+        """Find the model; the connection before it, still open. Raises ConfigError, EngineFault, ServerFault."""
         wanted = settings or self.equipped.settings
-        self.connection = await connect(wanted, lane, self.say, with_kv=True)
+        before = await self._link.connect(wanted)
         self.equipment = replace(self.equipped, settings=wanted)
-        if self.connection.kv is not None:
-            self.connection.kv.tell_progress(self._show_prefill)
+        return before
 
     def warm(self) -> None:
         """Have the head in the model's slot while the person still types."""
-        if self.connection is not None and self.connection.kv is not None and self.session is None:
-            self._warming = asyncio.ensure_future(self._warm(self.connection))
+        if self.session is None:
+            self._link.warm(self.equipped.box.prefix)
 
     async def ready(self) -> bool:
         """Wait until the head is in the slot; False where the person interrupts that wait."""
-        if self._warming is None or self._warming.done():
+        warming = self._link.warming
+        return warming is None or await self._done(asyncio.wait([warming])) is not None
+
+    async def revive(self) -> bool:
+        """Start the embedded engine again where it has died; the session goes on. False where that is interrupted.
+
+        Raises EngineFault, SessionFault; the next call tries again.
+        """
+        if not self._link.is_gone and self._lost is None:
             return True
-        self._turn = asyncio.ensure_future(asyncio.wait([self._warming]))
-        await asyncio.wait([self._turn])
-        return not self._turn.cancelled()
+        if await self._done(self._revive()) is None:
+            self.say("The engine was not started again; your next message starts it.")
+            return False
+        return True
 
-    async def revive(self) -> None:
-        """Start the embedded engine again where it has died; the session goes on. Raises EngineFault, SessionFault."""
-        connection, session = self.connection, self.session
-        if connection is None or not connection.is_gone():
-            return
-        self.say("The engine had ended. It is started again.")
-        await self.end_session()
-        with suppress(OasisError):
-            await connection.close()
-        self.connection = None
+    async def _revive(self) -> bool:
+        if self._link.is_gone:
+            self.say("The engine had ended. It is started again.")
+            self._lost = self.session.id if self.session else ""
+            await self.end_session()
+            with suppress(OasisError):
+                await self._link.close()
         await self.connect()
-        if session is not None:
-            await self._resume(session.id)
-
-    def say(self, text: str) -> None:
-        self._show(Said(text))
+        if self._lost:
+            await self._resume(self._lost)
+        self._lost = None
+        return True
 
     async def resume(self, name: str) -> "Session":
         """Go on with a session. Raises SessionFault."""
-        self._safe_end.forget()
+        self._open.safe_end.forget()
         return await self._resume(name)
 
     async def _resume(self, name: str) -> "Session":
@@ -176,7 +175,7 @@ class Conversation:
         from oasis.agent.assembly import toolbox  # noqa: PLC0415
 
         await self.end_session()
-        self._safe_end.forget()
+        self._open.safe_end.forget()
         equipment = self.equipped
         if self._packs is not None:
             box = replace(toolbox(self.project, self._packs, self.start.site), mcp=equipment.box.mcp)
@@ -187,11 +186,8 @@ class Conversation:
 
     async def end_session(self) -> None:
         """Leave the plant as it should be left, then close the session's file."""
-        await self._at_plant.aclose()
-        if self.session is not None:
-            self.session.close()
-        self.session = self.undo = self._agent = None
-        self._opening, self.broken = [], []
+        await self._open.end()
+        self.broken = []
 
     async def run(self, items: Sequence[User]) -> None:
         """One turn from these items to its end, which may be an interrupt.
@@ -200,38 +196,35 @@ class Conversation:
         Raises SessionFault, EngineFault.
         """
         agent = await self._ready()
-        if self.undo is not None:
-            self.undo.begin_turn()
-        notices = [*self._opening, *self.attached, *self._mode_notice()]
-        self._opening, self.attached = [], []
-        ended = await self._turned(agent, [*notices, *items])
-        if ended == "server" and self.connection is not None and self.connection.is_gone():
-            await self.revive()
-            await self._turned(await self._ready(), [])
-
-    async def _turned(self, agent: "Agent", items: "Sequence[User | Notice]") -> str:
-        """Why the turn ended."""
-        self._turn = asyncio.ensure_future(agent.turn(items))
-        try:
-            await asyncio.wait([self._turn])
-        except asyncio.CancelledError:
-            self._turn.cancel()
-            await asyncio.wait([self._turn])
-            raise
-        return "cancelled" if self._turn.cancelled() else self._turn.result().reason
+        if self._open.undo is not None:
+            self._open.undo.begin_turn()
+        notices = [*self._open.take_opening(), *self.attached, *self._mode_notice()]
+        self.attached = []
+        finished = await self._done(agent.turn([*notices, *items]))
+        if finished is not None and finished.reason == "server" and self._link.is_gone and await self.revive():
+            await self._done((await self._ready()).turn([]))
 
     async def compact(self) -> bool:
         """Compact now. Raises ServerFault."""
         agent = await self._ready()
-        self._turn = asyncio.ensure_future(agent.compact())
-        await asyncio.wait([self._turn])
-        return not self._turn.cancelled() and bool(self._turn.result())
+        return bool(await self._done(agent.compact()))
+
+    async def _done(self, work: "Coroutine[Any, Any, Result]") -> "Result | None":
+        """What came of work that the person can interrupt; None where they did."""
+        self._work = task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait([task])
+            raise
+        return None if task.cancelled() else task.result()
 
     def interrupt(self) -> bool:
-        """Stop the step that is at work; False where none is."""
-        if not self.is_working or self._turn is None:
+        """Stop what is at work; False where nothing is."""
+        if not self.is_working or self._work is None:
             return False
-        self._turn.cancel()
+        self._work.cancel()
         return True
 
     def take_queued(self) -> list[User]:
@@ -241,28 +234,15 @@ class Conversation:
 
     async def close(self) -> None:
         """End the turn, leave the plant, close the session, save the model's state, end engine and servers."""
-        for task in (self._turn, self._warming):
-            if task is not None and not task.done():
-                task.cancel()
-                await asyncio.wait([task])
+        if self._work is not None and self.interrupt():
+            await asyncio.wait([self._work])
         await self.end_session()
         await self._servers.aclose()
-        if self.connection is not None:
-            connection, self.connection = self.connection, None
-            await connection.close()
-
-    async def filling(self) -> "Filling":
-        """What fills the context; of a session not begun yet, what it would begin with. Raises ConfigError."""
-        from oasis.agent.context import fill  # noqa: PLC0415
-        from oasis.core.transcript import Transcript  # noqa: PLC0415
-
-        model, session = self.model, self.session
-        transcript = session.transcript if session else Transcript(self.equipped.box.prefix, model.encoder)
-        return await fill(transcript, model, session.last_usage if session else None)
+        await self._link.close()
 
     def undo_turn(self) -> "Undone | None":
         """Put back what the last turn changed in files; the model is told at the tail."""
-        done = self.undo.undo() if self.undo else None
+        done = self._open.undo.undo() if self._open.undo else None
         if done:
             self.tell(done.notice.text)
         return done
@@ -279,20 +259,6 @@ class Conversation:
         """Have a session, so that what is done has a place to be written down. Raises ConfigError, SessionFault."""
         await self._ready()
 
-    def export(self, name: str) -> Path:
-        """Write the session as a document. Raises SessionFault."""
-        from oasis.agent.export import as_json, as_markdown, save  # noqa: PLC0415
-        from oasis.agent.masking import known_secrets  # noqa: PLC0415
-
-        if self.session is None:
-            raise SessionFault("There is nothing to export yet: the session begins with your first message.")
-        target = self.project / (name or f"{self.session.id}.md")
-        key = self.equipped.settings.api_key
-        secrets = [*known_secrets(os.environ), *([key] if key else [])]
-        made = as_json if target.suffix == ".json" else as_markdown
-        save(target, made(self.session.path, secrets))
-        return target
-
     def choose_packs(self, names: Sequence[str]) -> None:
         """Have these packs in the head of the next session. Raises ConfigError for an unknown one."""
         from oasis.packs import chosen_packs  # noqa: PLC0415
@@ -301,18 +267,6 @@ class Conversation:
         chosen_packs(chosen)
         self._packs = chosen
 
-    def price_of_change(self) -> str:
-        """What going on with another model costs, in words; empty where nothing was said yet."""
-        from oasis.agent.other_model import price, seed_for  # noqa: PLC0415
-
-        session = self.session
-        if session is None or not session.transcript.items:
-            return ""
-        usage = session.usage
-        rate = usage.prefill_ms / usage.computed_tokens if usage.computed_tokens and usage.prefill_ms else None
-        seed = seed_for(session.transcript.items, None)
-        return price(session.transcript.prefix, seed, rate).words()
-
     async def change_model(self, name: str) -> None:
         """Go on with the model at this URL, in this file or of this name; the session goes over to a new epoch.
 
@@ -320,36 +274,27 @@ class Conversation:
         """
         from oasis.agent.other_model import seed_for  # noqa: PLC0415
 
-        before, session = self.connection, self.session
+        session = self.session
         is_url = name.startswith(("http://", "https://"))
         changed = {"server": name if is_url else "", "model": "" if is_url else name}
-        await self.connect(self.equipped.settings.model_copy(update=changed))
+        before = await self.connect(self.equipped.settings.model_copy(update=changed))
         if before is not None:
             await before.close()
+        if self._lost:
+            self.say(f"/resume {self._lost} goes on with the session whose engine ended.")
+        self._lost = None
         if session is None:
             self.warm()
             return
-        self._opening = []
+        self._open.opening = []
         seed = seed_for(session.transcript.items, self.model.context_tokens)
         await session.change_model(self.model, self.equipped.box.prefix, seed)
-        self._over(session)
-
-    async def _warm(self, connection: "Connection") -> None:
-        """A fault comes again, and is told, with the turn."""
-        from oasis.kv.chain import ids_of  # noqa: PLC0415
-
-        with suppress(OasisError):
-            head = await connection.model.encoder.head(self.equipped.box.prefix)
-            if connection.kv is not None:
-                await connection.kv.open_head(ids_of(head.wire))
+        self._open.undo, self._open.agent = self._over(session)
 
     def _show(self, event: Event) -> None:
         if isinstance(event, Recomputed):
             self.broken.append(event)
         self._show_event(event)
-
-    def _show_prefill(self, total_tokens: int, cached_tokens: int, done_tokens: int) -> None:
-        self._show(Prefill(total_tokens, cached_tokens, done_tokens))
 
     def _mode_notice(self) -> list[Notice]:
         """What the model is told of the mode, once, however often it was switched since it was last told."""
@@ -363,8 +308,8 @@ class Conversation:
         """The agent of the open session, both made where there is none yet."""
         from oasis.agent.assembly import create_session, first_items  # noqa: PLC0415
 
-        if self._agent is not None:
-            return self._agent
+        if self._open.agent is not None:
+            return self._open.agent
         box, now = self.equipped.box, datetime.now().astimezone()
         session = create_session(self.project, box, self.model, now)
         opening = first_items(self.project, box, now, self.equipped.settings.files, is_attended=True)
@@ -372,39 +317,19 @@ class Conversation:
 
     async def _take(self, session: "Session", opening: Sequence[Notice]) -> "Agent":
         """Go over to this session, which begins with `opening`."""
-        from oasis.agent.assembly import at_plant  # noqa: PLC0415
 
-        await self.end_session()
-        box = self.equipped.box
-        try:
-            await self._at_plant.enter_async_context(
-                at_plant(box, session, partial(self._safe_end.say, box.plant), is_attended=True)
-            )
-        except OasisError:
-            session.close()
-            raise
-        self.session, self._opening = session, list(opening)
-        await self.decide_end()
-        self._safe_end.hold(box.plant)
-        return self._over(session)
+        self.broken = []
+        return await self._open.take(session, opening, self.equipped.box, self._over)
 
     async def decide_end(self) -> None:
         """Ask how the plant is to be left, unless that is decided."""
-        await self._safe_end.decide(self.equipped.box.plant, is_said=self.session is not None)
+        await self._open.decide_end(self.equipped.box)
 
-    def _over(self, session: "Session") -> "Agent":
+    def _over(self, session: "Session") -> "tuple[Undo, Agent]":
         """The agent over this session."""
         undo, agent = agent_over(
             session, self.model, self.equipped, show=self._show, ask=self._ask, compact_at=self.start.compact_at
         )
         agent.queued = self.take_queued
-        agent.is_gone = lambda: self.connection is not None and self.connection.is_gone()
-        self.undo, self._agent = undo, agent
-        return agent
-
-    def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
-        """Patterns that would allow calls like this one for the session."""
-        from oasis.agent.permissions import propose  # noqa: PLC0415
-
-        tool = self.tool(name)
-        return propose(tool, preview) if tool else ()
+        agent.is_gone = lambda: self._link.is_gone
+        return undo, agent

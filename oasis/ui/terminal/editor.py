@@ -1,5 +1,6 @@
 """The input: a buffer of several lines with history, search, completion and folded pastes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from prompt_toolkit.buffer import Buffer
@@ -17,7 +18,7 @@ from oasis.ui.terminal.paste import Pasted
 class Editor:
     """The person's input. `text` is what would be sent."""
 
-    def __init__(self, history: Path, completer: Completer) -> None:
+    def __init__(self, history: Callable[[], Path], completer: Completer) -> None:
         self.pasted = Pasted()
         self.buffer = Buffer(
             name="input",

@@ -8,8 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oasis.core.events import Event
-
 if TYPE_CHECKING:
     from oasis.agent.assembly import Toolbox
     from oasis.agent.gate import Asker
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from oasis.agent.session import Session
     from oasis.agent.undo import Undo
     from oasis.config import Settings
+    from oasis.core.events import Event
     from oasis.models.base import Model
 
 _HEAVY = ("oasis.agent.assembly", "oasis.models.connect", "oasis.agent.sessions", "oasis.agent.first_start")
@@ -79,7 +78,7 @@ def agent_over(
     model: "Model",
     equipment: Equipment,
     *,
-    show: Callable[[Event], None],
+    show: "Callable[[Event], None]",
     ask: "Asker",
     compact_at: str,
 ) -> "tuple[Undo, Agent]":

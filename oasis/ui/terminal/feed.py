@@ -1,10 +1,8 @@
 """Events of the loop, shown: finished things as lines in the scrollback, the rest in the live area."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text as Line
@@ -30,21 +28,15 @@ from oasis.core.events import (
 from oasis.core.items import Status
 from oasis.core.tool import Preview
 from oasis.ui.clean import clean
-from oasis.ui.headless import compacted_line
 from oasis.ui.terminal import calls
-from oasis.ui.terminal.diff import coloured
+from oasis.ui.terminal.bodies import shown, whole
 from oasis.ui.terminal.drawer import Drawer
-from oasis.ui.terminal.figures import Pace, duration, step_line, turn_line
-from oasis.ui.terminal.live import Live
+from oasis.ui.terminal.figures import Pace, step_line, turn_line
+from oasis.ui.terminal.live import Live, Running
 from oasis.ui.terminal.paint import Brush, words
+from oasis.ui.terminal.printer import Printer
+from oasis.ui.terminal.writing import Writing
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from oasis.ui.terminal.markdown import Block, Blocks
-
-TICK_S = 0.06
-THOUGHT_ROWS = 3
 PERSON_LINES = 12
 RATE_TOKENS = 64
 """A prefill of fewer tokens says nothing of a rate."""
@@ -64,28 +56,22 @@ class Feed:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.brush, self.live, self.drawer = brush, live, drawer
-        self.shows_reasoning = False
-        self._write, self._redraw, self._clock = write, redraw, clock
-        self._blocks: Blocks | None = None
-        self._arrived: list[str] = []
-        self._thought: list[str] = []
-        self._thought_began_s = 0.0
+        self._redraw, self._clock = redraw, clock
+        self._printer = Printer(brush, write)
+        self.writing = Writing(self._printer, live, drawer, redraw, clock)
         self._turn_began_s = 0.0
-        self._held: list[tuple[str, bool]] = []
         self._started: dict[str, CallStarted] = {}
         self._shown_bodies: set[str] = set()
-        self._tick: asyncio.TimerHandle | None = None
-        self._wants_gap = False
         self._told_unknown = False
         self._ms_per_token = 0.0
 
     def show(self, event: Event) -> None:
         """Take in the next event. Text is drawn a little later, many pieces at once."""
         if isinstance(event, Text | Reasoning):
-            self._stream(event)
+            self.writing.add(event)
             return
         if not isinstance(event, Said):
-            self.settle()
+            self.writing.settle()
         self._show(event)
         self._redraw()
 
@@ -95,12 +81,8 @@ class Feed:
         It stands above the block that is being written. Where a part of that block is printed already, it waits for
         the block's end.
         """
-        self._draw_arrived()
-        drawn = self.brush.draw(*renderables)
-        if drawn and self._blocks and self._blocks.is_cut:
-            self._held.append((drawn, gap))
-        elif drawn:
-            self._print(drawn, gap=gap)
+        self.writing.draw()
+        self._printer.say(*renderables, gap=gap)
 
     def note(self, text: str, style: str = "dim") -> None:
         """Print a line that is about the conversation and no part of it."""
@@ -115,37 +97,21 @@ class Feed:
             number = self.drawer.put("what you sent", text)
             self.note(f"  {len(lines) - PERSON_LINES:,} more lines {self.brush.signs.dot} #{number}")
 
-    def message(self, text: str) -> None:
-        """Print a whole message of the model."""
-        from oasis.ui.terminal.markdown import Blocks, Page  # noqa: PLC0415
-
-        blocks = Blocks()
-        for block in [*blocks.feed(clean(text)), *blocks.close()]:
-            self.say(Page(block.source), gap=not block.goes_on)
+    def command(self, text: str) -> None:
+        """Print a command that the person gave."""
+        self.say(words(f"{self.brush.signs.prompt} {text}", "dim"))
 
     def folded(self, number: int) -> bool:
         """Print all of what was shown in brief under this number; False where there is no such thing."""
         found = self.drawer.get(number)
         if found is None:
             return False
-        self.say(Line(f"#{number} {found.title}", "bold"), *self._whole(found.text))
+        self.say(Line(f"#{number} {found.title}", "bold"), whole(found.text))
         return True
-
-    def settle(self) -> None:
-        """Draw what has arrived, and finish the message or thought that stands in the live area."""
-        self._draw_arrived()
-        for block in self._blocks.close() if self._blocks else ():
-            self._block(block)
-        self._let_go()
-        self._finish_thought()
-        self.live.tail = ""
 
     def close(self) -> None:
         """Nothing more comes: what is unfinished is printed as it is."""
-        self.settle()
-        if self._tick:
-            self._tick.cancel()
-            self._tick = None
+        self.writing.close()
 
     def call_of(self, preview: Preview) -> tuple[str, str]:
         """Tool and id of the call that this preview belongs to."""
@@ -157,14 +123,13 @@ class Feed:
     def announce(self, body: str, call_id: str = "") -> None:
         """Print a preview in full before a question is asked about it. It is not printed again afterwards."""
         if body.strip():
-            self.say(*(self._whole(body)))
+            self.say(whole(body))
         self._shown_bodies.add(call_id)
 
-    def _whole(self, text: str) -> list[RenderableType]:
-        if calls.is_diff(text):
-            return [coloured(text, max_lines=10_000)]
-        table = _table(text)
-        return [table] if table is not None else [words(text)]
+    def asked(self, call_id: str, is_waiting: bool) -> None:
+        """A call waits for the person, or goes on; its time is counted from there."""
+        if running := self.live.running.get(call_id):
+            self.live.running[call_id] = Running(running.brief, self._clock(), is_waiting)
 
     def _show(self, event: Event) -> None:
         match event:
@@ -177,11 +142,9 @@ class Feed:
             case StepFinished():
                 self._do("")
                 self._step_finished(event)
-            case Recomputed():
-                self.note(f"  {self.brush.signs.warn} {event.words()}", "yellow")
             case CallStarted():
                 self._started[event.call.id] = event
-                self.live.running[event.call.id] = (calls.brief(event, self.brush.width - 16), self._clock())
+                self.live.running[event.call.id] = Running(calls.brief(event, self.brush.width - 16), self._clock())
             case CallFinished():
                 self._call_finished(event)
             case Compacting():
@@ -194,14 +157,14 @@ class Feed:
     def _show_line(self, event: Event) -> None:
         """Events that are a line each."""
         match event:
-            case StepFinished():
-                self._step_finished(event)
             case Recomputed():
                 self.note(f"  {self.brush.signs.warn} {event.words()}", "yellow")
             case Retrying():
                 self._do("asking again")
                 self.note(f"{event.reason} Again in {event.wait_s:g} s ({event.attempt}).", "yellow")
             case Compacted():
+                from oasis.ui.headless import compacted_line  # noqa: PLC0415
+
                 self.note(compacted_line(event))
             case Heard():
                 self.person(event.text)
@@ -220,26 +183,16 @@ class Feed:
         self.live.pace = replace(pace, now=event)
 
     def _call_finished(self, event: CallFinished) -> None:
-        brief, _ = self.live.running.pop(event.call_id, (event.name, 0.0))
+        running = self.live.running.pop(event.call_id, None)
         started = self._started.pop(event.call_id, None)
         body = started.preview.body if started else ""
         was_shown = event.call_id in self._shown_bodies
         self._shown_bodies.discard(event.call_id)
-        whole = f"{body}\n\n{event.text}" if body and body != event.text else event.text
-        number = self.drawer.put(brief, whole)
-        line = calls.line(brief, event, calls.result(event, body, 48), number, self.brush)
-        style = (
-            "red"
-            if event.status in (Status.ERROR, Status.UNKNOWN)
-            else "yellow"
-            if event.status is not Status.OK
-            else ""
-        )
-        shown: list[RenderableType] = [Line(line, style)]
-        if event.status is Status.OK and calls.is_diff(body) and not was_shown:
-            shown.append(coloured(body))
-        table = _table(event.text) if event.status is Status.OK else None
-        self.say(*shown, *([table] if table is not None else []), gap=len(shown) > 1 or table is not None)
+        brief = running.brief if running else event.name
+        number = self.drawer.put(brief, f"{body}\n\n{event.text}" if body and body != event.text else event.text)
+        line = Line(calls.line(brief, event, calls.result(event, body, 48), number, self.brush), calls.style(event))
+        opened = shown(event, body if not was_shown else "", self.brush.width)
+        self.say(line, *opened, gap=bool(opened))
 
     def _step_finished(self, event: StepFinished) -> None:
         if event.usage.computed_tokens >= RATE_TOKENS and event.usage.prefill_ms:
@@ -253,93 +206,11 @@ class Feed:
     def _turn_finished(self, event: TurnFinished) -> None:
         self._do("")
         for call_id, started in [*self._started.items()]:
-            _, began_s = self.live.running.get(call_id, ("", self._clock()))
-            run_ms = 1000 * (self._clock() - began_s)
+            running = self.live.running.get(call_id)
+            run_ms = 1000 * (self._clock() - running.since_s) if running else 0.0
             self._call_finished(CallFinished(call_id, started.call.name, Status.CANCELLED, "", run_ms))
         if event.detail:
             self.note(f"Stopped: {event.detail}", "yellow")
         if event.reason == "cancelled":
             self.note("Interrupted. What came so far is kept; write on, or ask for something else.", "yellow")
         self.note(f"  {turn_line(event, self._clock() - self._turn_began_s, self.brush.signs)}")
-
-    def _stream(self, event: Text | Reasoning) -> None:
-        """Keep the piece; draw within a tick."""
-        if isinstance(event, Reasoning):
-            if not self._thought:
-                self._thought_began_s = self._clock()
-            self._thought.append(event.text)
-            self.live.doing = "thinking"
-        else:
-            self._finish_thought()
-            self._arrived.append(event.text)
-            self.live.doing = "writing"
-        self.live.pace = None
-        if self._tick is None:
-            self._tick = asyncio.get_running_loop().call_later(TICK_S, self._drawn_later)
-
-    def _drawn_later(self) -> None:
-        self._tick = None
-        self._draw_arrived()
-        self._redraw()
-
-    def _draw_arrived(self) -> None:
-        if self._arrived:
-            from oasis.ui.terminal.markdown import Blocks, Page  # noqa: PLC0415
-
-            blocks = self._blocks = self._blocks or Blocks()
-            text, self._arrived = clean("".join(self._arrived)), []
-            for block in blocks.feed(text):
-                self._block(block)
-            if not blocks.is_cut:
-                self._let_go()
-            tail = blocks.shown_tail()
-            self.live.tail = self.brush.draw(Page(tail)) if tail.strip() else ""
-        elif self._thought:
-            recent = "".join(self._thought[-200:])[-400:]
-            rows = self.brush.draw(words(recent, "dim italic")).rstrip("\n").split("\n")
-            self.live.tail = "\n".join(rows[-THOUGHT_ROWS:])
-
-    def _finish_thought(self) -> None:
-        """Fold the reasoning to one line, or print it where the person wants to see it."""
-        if not self._thought:
-            return
-        text, self._thought = clean("".join(self._thought)).strip(), []
-        self.live.tail = ""
-        if text:
-            self.thought(text, self._clock() - self._thought_began_s)
-
-    def thought(self, text: str, seconds: float) -> None:
-        """Print reasoning, in full or folded to a line."""
-        number = self.drawer.put("reasoning", text)
-        took = duration(max(1.0, seconds))
-        if self.shows_reasoning:
-            self.say(words(text, "dim italic"))
-        signs = self.brush.signs
-        self.note(f"{signs.thought} thought for {took} {signs.dot} {len(text.split()):,} words {signs.dot} #{number}")
-
-    def _block(self, block: "Block") -> None:
-        from oasis.ui.terminal.markdown import Page  # noqa: PLC0415
-
-        if not block.goes_on:
-            self._let_go()
-        self._print(self.brush.draw(Page(block.source)), gap=not block.goes_on)
-
-    def _print(self, drawn: str, *, gap: bool) -> None:
-        if drawn:
-            self._write(("\n" if gap and self._wants_gap else "") + drawn)
-            self._wants_gap = True
-
-    def _let_go(self) -> None:
-        """Print what waited for the end of a block."""
-        held, self._held = self._held, []
-        for drawn, gap in held:
-            self._print(drawn, gap=gap)
-
-
-def _table(text: str) -> "Table | None":
-    """Device values as a table; None for any other text."""
-    if not text.startswith("["):
-        return None
-    from oasis.ui.terminal.tables import device_table  # noqa: PLC0415
-
-    return device_table(text)

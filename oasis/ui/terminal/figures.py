@@ -1,10 +1,12 @@
 """The figures of a step in one line, and the bar while a prompt is computed. Pure."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from oasis.core.events import Prefill, StepFinished, TurnFinished
-from oasis.core.usage import amplification
 from oasis.ui.terminal.paint import Glyphs
+
+if TYPE_CHECKING:
+    from oasis.core.events import Prefill, StepFinished, TurnFinished
 
 BAR_CELLS = 24
 
@@ -18,7 +20,7 @@ class Pace:
 
     began_s: float
     began_tokens: int
-    now: Prefill
+    now: "Prefill"
     ms_per_token: float = 0.0
 
     @property
@@ -46,7 +48,7 @@ def prefill_bar(pace: Pace, now_s: float, signs: Glyphs) -> str:
     return f"prefill {signs.full * filled}{signs.empty * (BAR_CELLS - filled)} " + f" {signs.dot} ".join(parts)
 
 
-def step_line(event: StepFinished, signs: Glyphs) -> str:
+def step_line(event: "StepFinished", signs: Glyphs) -> str:
     """`reuse 99.8 % · 142 new · 310 ms · 85 written, 34/s`; what the server does not tell is left out."""
     usage = event.usage
     parts: list[str] = []
@@ -64,8 +66,10 @@ def step_line(event: StepFinished, signs: Glyphs) -> str:
     return f" {signs.dot} ".join(parts)
 
 
-def turn_line(event: TurnFinished, seconds: float, signs: Glyphs) -> str:
+def turn_line(event: "TurnFinished", seconds: float, signs: Glyphs) -> str:
     """What the turn took."""
+    from oasis.core.usage import amplification  # noqa: PLC0415
+
     usage = event.usage
     parts = [f"turn {event.turn}", duration(seconds)]
     if usage.prompt_tokens and usage.is_cache_known:

@@ -2,14 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from prompt_toolkit.history import History
-
-from oasis import atomic
 
 MAX_ENTRIES = 2_000
 MAX_CHARS = 20_000
@@ -18,9 +16,14 @@ MAX_CHARS = 20_000
 class InputHistory(History):
     """History in a file of the user's state folder; one that cannot be read or written is no reason to stop."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, place: Callable[[], Path]) -> None:
+        """`place` gives the file when it is first needed."""
         super().__init__()
-        self._file = file
+        self._place = place
+
+    @property
+    def _file(self) -> Path:
+        return self._place()
 
     def load_history_strings(self) -> Iterable[str]:
         """Newest first; the file is cut to its newest entries where it has grown to twice as many."""
@@ -53,5 +56,7 @@ class InputHistory(History):
             return
 
     def _rewrite(self, lines: list[str]) -> None:
+        from oasis import atomic  # noqa: PLC0415
+
         with suppress(OSError):
             atomic.replace(self._file, "".join(f"{line}\n" for line in lines).encode(), mode=0o600)

@@ -8,30 +8,33 @@ from prompt_toolkit.filters import Condition, Filter, has_focus, is_searching, v
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from oasis.ui.terminal.signals import stop_group
+
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.actions import Actions
+    from oasis.ui.terminal.editor import Editor
+    from oasis.ui.terminal.workplace import Workplace
 
 ANSWERS = "yanw123456789"
 
 
-def key_bindings(terminal: "Terminal") -> KeyBindings:
+def key_bindings(place: "Workplace", editor: "Editor", actions: "Actions") -> KeyBindings:
     """The bindings of the input, of the session and of a question."""
     keys = KeyBindings()
-    _bind_input(keys, terminal)
-    _bind_session(keys, terminal)
-    _bind_answers(keys, terminal)
+    typing = has_focus(editor.buffer) & ~is_searching
+    _bind_input(keys, editor, actions, typing)
+    _bind_session(keys, place, editor, actions, typing)
+    _bind_answers(keys, place, editor, actions, typing)
     return keys
 
 
-def _bind_input(keys: KeyBindings, terminal: "Terminal") -> None:
+def _bind_input(keys: KeyBindings, editor: "Editor", actions: "Actions", typing: Filter) -> None:
     """Typing: sending, new lines, completion, pasting, an editor outside."""
-    editor = terminal.editor
     completing = Condition(lambda: editor.buffer.complete_state is not None)
-    typing = _typing(terminal)
 
     @keys.add("enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
-        terminal.enter()
+        actions.enter()
 
     @keys.add("escape", "enter", filter=typing)
     @keys.add("c-j", filter=typing)
@@ -44,7 +47,7 @@ def _bind_input(keys: KeyBindings, terminal: "Terminal") -> None:
 
     @keys.add("c-x", "c-e", filter=typing)
     def _(event: KeyPressEvent) -> None:
-        terminal.edit_outside()
+        actions.edit_outside()
 
     @keys.add(Keys.BracketedPaste)
     def _(event: KeyPressEvent) -> None:
@@ -52,66 +55,60 @@ def _bind_input(keys: KeyBindings, terminal: "Terminal") -> None:
         buffer.insert_text(editor.pasted.take(event.data))
 
 
-def _bind_session(keys: KeyBindings, terminal: "Terminal") -> None:
+def _bind_session(keys: KeyBindings, place: "Workplace", editor: "Editor", actions: "Actions", typing: Filter) -> None:
     """Interrupting, ending, modes, and what is shown."""
-    editor = terminal.editor
-    typing = _typing(terminal)
 
     @keys.add("escape", filter=typing & ~vi_insert_mode)
     def _(event: KeyPressEvent) -> None:
-        terminal.escape()
+        actions.escape()
 
     @keys.add("c-c")
     def _(event: KeyPressEvent) -> None:
-        terminal.control_c()
+        actions.control_c()
 
     @keys.add("c-d", filter=typing & Condition(lambda: editor.is_empty))
     def _(event: KeyPressEvent) -> None:
-        terminal.end()
+        place.end()
 
     @keys.add("s-tab")
     def _(event: KeyPressEvent) -> None:
-        terminal.next_mode()
+        actions.next_mode()
 
     @keys.add("c-t")
     def _(event: KeyPressEvent) -> None:
-        terminal.toggle_reasoning()
+        actions.toggle_reasoning()
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
-        terminal.open_last()
+        actions.open_last()
 
     @keys.add("c-z", filter=Condition(lambda: hasattr(signal, "SIGTSTP")))
     def _(event: KeyPressEvent) -> None:
-        event.app.suspend_to_background()
+        stop_group()
 
     @keys.add("c-l")
     def _(event: KeyPressEvent) -> None:
         event.app.renderer.clear()
 
 
-def _bind_answers(keys: KeyBindings, terminal: "Terminal") -> None:
+def _bind_answers(keys: KeyBindings, place: "Workplace", editor: "Editor", actions: "Actions", typing: Filter) -> None:
     """Answering a question with the input empty; without one, Up takes back what is queued."""
-    desk, editor = terminal.desk, terminal.editor
+    desk = place.desk
     asking = Condition(lambda: desk.question is not None and not desk.question.wants_words)
     answering = asking & Condition(lambda: editor.is_empty)
-    can_take_back = Condition(lambda: editor.is_empty and bool(terminal.conversation.queued))
+    can_take_back = Condition(lambda: editor.is_empty and bool(place.live.queued))
 
     @keys.add("up", filter=answering)
     @keys.add("down", filter=answering)
     def _(event: KeyPressEvent) -> None:
         desk.move(1 if event.key_sequence[0].key == Keys.Down else -1)
 
-    @keys.add("up", filter=_typing(terminal) & can_take_back & ~asking)
+    @keys.add("up", filter=typing & can_take_back & ~asking)
     def _(event: KeyPressEvent) -> None:
-        terminal.take_back()
+        actions.take_back()
 
     for key in ANSWERS:
 
         @keys.add(key, filter=answering & Condition(partial(desk.has_key, key)))
         def _(event: KeyPressEvent) -> None:
-            terminal.answer(event.data)
-
-
-def _typing(terminal: "Terminal") -> Filter:
-    return has_focus(terminal.editor.buffer) & ~is_searching
+            actions.answer(event.data)

@@ -14,7 +14,8 @@ from oasis.ui.terminal.paint import fitted
 from oasis.ui.terminal.status import fragments
 
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.editor import Editor
+    from oasis.ui.terminal.workplace import Workplace
 
 MAX_INPUT_ROWS = 12
 MAX_MENU_ROWS = 7
@@ -34,37 +35,37 @@ STYLE = Style.from_dict(
 )
 
 
-def layout(terminal: "Terminal") -> Layout:
+def layout(place: "Workplace", editor: "Editor") -> Layout:
     """The windows one below the other, each as high as what it shows; absent where there is nothing to show."""
-    live, editor = terminal.live, terminal.editor
-    prompt = terminal.brush.signs.prompt
+    live, brush = place.live, place.brush
+    prompt = brush.signs.prompt
 
     def tail() -> StyleAndTextTuples:
-        return to_formatted_text(ANSI(live.tail_rows(max(3, terminal.rows // 2 - 4))))
+        return to_formatted_text(ANSI(live.tail_rows(max(3, place.rows // 2 - 4))))
 
     def activity() -> StyleAndTextTuples:
-        lines = live.activity(terminal.clock(), terminal.brush.width, terminal.brush.signs)
+        lines = live.activity(place.clock(), brush.width, brush.signs)
         return _joined([("class:activity", line) for line in lines])
 
     def waiting() -> StyleAndTextTuples:
-        return _joined([("class:queued", line) for line in live.waiting(terminal.brush.width, terminal.brush.signs)])
+        return _joined([("class:queued", line) for line in live.waiting(brush.width, brush.signs)])
 
     def question() -> StyleAndTextTuples:
-        asked = terminal.desk.question
-        return _joined(asked.lines(terminal.brush.width)) if asked else []
+        asked = place.desk.question
+        return _joined(asked.lines(brush.width)) if asked else []
 
     def menu() -> StyleAndTextTuples:
-        return _joined(_menu(terminal))
+        return _joined(_menu(editor, brush.width))
 
     def status() -> StyleAndTextTuples:
-        return [*fragments(terminal.status(), terminal.brush.width, terminal.brush.signs)]
+        return [*fragments(place.status(), brush.width, brush.signs)]
 
     def prefix(line: int, wrapped: int) -> StyleAndTextTuples:
         return [("class:prompt", f"{prompt} " if line == wrapped == 0 else "  ")]
 
     input_window = Window(
         editor.control,
-        height=lambda: _rows(min(MAX_INPUT_ROWS, max(3, terminal.rows // 2))),
+        height=lambda: _rows(min(MAX_INPUT_ROWS, max(3, place.rows // 2))),
         wrap_lines=True,
         dont_extend_height=True,
         get_line_prefix=prefix,
@@ -76,10 +77,10 @@ def layout(terminal: "Terminal") -> Layout:
                 Window(height=1),
                 _shown(activity, lambda: live.is_busy or bool(live.running)),
                 _shown(waiting, lambda: bool(live.queued or live.attached)),
-                _shown(question, lambda: terminal.desk.question is not None),
+                _shown(question, lambda: place.desk.question is not None),
                 input_window,
                 editor.search,
-                _shown(menu, lambda: bool(_menu(terminal))),
+                _shown(menu, lambda: bool(_menu(editor, brush.width))),
                 Window(FormattedTextControl(status), height=1, dont_extend_height=True),
             ],
             align=VerticalAlign.TOP,
@@ -105,9 +106,9 @@ def _joined(lines: list[tuple[str, str]]) -> StyleAndTextTuples:
     return pieces
 
 
-def _menu(terminal: "Terminal") -> list[tuple[str, str]]:
+def _menu(editor: "Editor", width: int) -> list[tuple[str, str]]:
     """The completions around the selected one."""
-    state = terminal.editor.buffer.complete_state
+    state = editor.buffer.complete_state
     if state is None:
         return []
     at = state.complete_index or 0
@@ -116,5 +117,5 @@ def _menu(terminal: "Terminal") -> list[tuple[str, str]]:
     for number, completion in enumerate(state.completions[first : first + MAX_MENU_ROWS], first):
         style = "class:menu.current" if number == state.complete_index else "class:menu"
         text = f"{completion.display_text:<14} {completion.display_meta_text}".rstrip()
-        lines.append((style, fitted(text, terminal.brush.width)))
+        lines.append((style, fitted(text, width)))
     return lines

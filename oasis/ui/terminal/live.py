@@ -8,6 +8,15 @@ from oasis.ui.terminal.paint import Glyphs, one_line
 MAX_QUEUED_SHOWN = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A tool at work since `since_s`, or waiting for the person's answer."""
+
+    brief: str
+    since_s: float
+    is_waiting: bool = False
+
+
 @dataclass
 class Live:
     """The state that the live area shows.
@@ -15,7 +24,7 @@ class Live:
     tail      the unfinished block of the message, drawn
     doing     what the model or Oasis is at, in words; empty when idle
     since_s   when that began
-    running   the tools that run, in brief, by call id, each with its start
+    running   the tools that run, by call id
     queued    what the person typed meanwhile
     attached  what goes along with the next message
     """
@@ -24,7 +33,7 @@ class Live:
     doing: str = ""
     since_s: float = 0.0
     pace: Pace | None = None
-    running: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+    running: dict[str, Running] = field(default_factory=dict[str, Running])
     queued: list[str] = field(default_factory=list[str])
     attached: list[str] = field(default_factory=list[str])
 
@@ -43,8 +52,9 @@ class Live:
             lines.append(prefill_bar(self.pace, now_s, signs))
             if self.pace.is_done and not self.doing:
                 lines.clear()
-        for brief, began_s in self.running.values():
-            lines.append(f"{signs.run} {brief} {signs.dot} {duration(max(1.0, now_s - began_s))}")
+        for running in self.running.values():
+            told = "waits for your answer" if running.is_waiting else duration(max(1.0, now_s - running.since_s))
+            lines.append(f"{signs.run} {running.brief} {signs.dot} {told}")
         if self.doing and not lines:
             lines.append(f"{signs.run} {self.doing} {signs.dot} {duration(max(1.0, now_s - self.since_s))}")
         return [one_line(line, width) for line in lines[:6]]

@@ -9,53 +9,55 @@ from prompt_toolkit.enums import EditingMode
 from oasis.errors import ConfigError, EngineFault, OasisError, ServerFault
 
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 
-async def open_up(terminal: "Terminal") -> OasisError | None:
+async def open_up(place: "Workplace") -> OasisError | None:
     """Bring the session to where a message can be sent; the fault that makes it pointless, if there is one.
 
     A model that is not there is told about and named later.
     """
-    talk = terminal.conversation
+    talk = place.conversation
     try:
         await talk.load()
-        _apply_settings(terminal)
-        await asyncio.gather(talk.start_servers(), _connect(terminal))
+        place.has_settings = True
+        _apply_settings(place)
+        await asyncio.gather(talk.start_servers(), _connect(place))
     except ConfigError as fault:
         if talk.equipment is None:
             return fault
-        terminal.say(str(fault))
+        place.say(str(fault))
     except (EngineFault, ServerFault) as fault:
-        terminal.say(f"{fault} /model connects another one.")
-    if talk.connection is not None and terminal.start.resume is not None:
-        from oasis.ui.terminal.commands.session import resume  # noqa: PLC0415
+        place.say(f"{fault} /model connects another one.")
+    if talk.connection is not None and place.start.resume is not None:
+        from oasis.ui.terminal.resuming import resume  # noqa: PLC0415
 
-        await resume(terminal, terminal.start.resume)
+        await resume(place, place.start.resume)
     talk.warm()
     if talk.connection is not None:
         await talk.decide_end()
     return None
 
 
-async def _connect(terminal: "Terminal") -> None:
+async def _connect(place: "Workplace") -> None:
     """Connect as the settings say; where they name no model, find out on what to run."""
     from oasis.agent.first_start import is_needed  # noqa: PLC0415
 
-    settings = terminal.conversation.equipped.settings
+    settings = place.conversation.equipped.settings
     if is_needed(settings):
         from oasis.ui.terminal.welcome import choose_model  # noqa: PLC0415
 
-        chosen = await choose_model(terminal)
+        chosen = await choose_model(place)
         if chosen is None:
-            terminal.say("Nothing can be sent yet: /model FILE.gguf, /model NAME or /model URL connects a model.")
+            place.say("Nothing can be sent yet: /model FILE.gguf, /model NAME or /model URL connects a model.")
             return
         settings = chosen
-    await terminal.conversation.connect(settings)
+    await place.conversation.connect(settings)
 
 
-def _apply_settings(terminal: "Terminal") -> None:
-    settings = terminal.conversation.equipped.settings
-    terminal.app.editing_mode = EditingMode.VI if settings.keys == "vi" else EditingMode.EMACS
+def _apply_settings(place: "Workplace") -> None:
+    settings = place.conversation.equipped.settings
+    if place.app is not None:
+        place.app.editing_mode = EditingMode.VI if settings.keys == "vi" else EditingMode.EMACS
     if settings.editor:
         os.environ["VISUAL"] = settings.editor

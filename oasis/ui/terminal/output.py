@@ -5,7 +5,7 @@ Erasing the live area, the new lines and the live area again leave in one write,
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -22,6 +22,13 @@ class _HeldOutput(Vt100_Output):
     """
 
     is_held = False
+
+    def erase_down(self) -> None:
+        """To the end of the screen; the first line on its own.
+
+        tmux keeps what is erased from the screen's first cell on in its history, where each redraw would leave a copy.
+        """
+        self.write_raw("\x1b[K\x1b7\r\x1b[B\x1b[J\x1b8")
 
     def flush(self) -> None:
         if not self.is_held:
@@ -55,21 +62,37 @@ def held(output: Output) -> Generator[None]:
 class Scrollback:
     """Lines above the live area of an application. They are written once and never touched again."""
 
-    def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
-        """While `is_busy` (another program has the terminal) lines wait until `release`."""
+    def __init__(self) -> None:
         self.app: Application[Any] | None = None
-        self._is_busy = is_busy
+        self._is_lent = False
         self._waiting: list[str] = []
+
+    @contextmanager
+    def lent(self) -> Generator[None]:
+        """While inside, another program has the terminal: lines wait."""
+        self._is_lent = True
+        try:
+            yield
+        finally:
+            self._is_lent = False
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Write what waited, and have the live area drawn anew soon."""
+        if not self._is_lent:
+            self.release()
+        if self.app is not None:
+            self.app.invalidate()
 
     def write(self, text: str) -> None:
         """Write whole lines; escape sequences for colour are allowed in `text`."""
         self._waiting.append(text if text.endswith("\n") else text + "\n")
-        if not self._is_busy():
+        if not self._is_lent:
             self.release()
 
     def raw(self, text: str) -> None:
         """Send a sequence that moves nothing on the screen."""
-        if self.app is not None and not self._is_busy():
+        if self.app is not None and not self._is_lent:
             self.app.output.write_raw(text)
             self.app.output.flush()
 

@@ -6,18 +6,21 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
-from rich.text import Text
-from rich.theme import Theme
+from rich.cells import cell_len, set_cell_size
 
 from oasis.ui.clean import clean
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
 
 MAX_WIDTH = 120
 _TAB = 4
 _BLANK_END = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_THEME = Theme({"markdown.code": "cyan", "markdown.hr": "dim", "markdown.block_quote": "dim"})
+_STYLES = {"markdown.code": "cyan", "markdown.hr": "dim", "markdown.block_quote": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,10 @@ class Brush:
     def width(self) -> int:
         return max(20, min(self._width() - 1, MAX_WIDTH))
 
-    def console(self, file: io.StringIO | None = None) -> Console:
+    def console(self, file: io.StringIO | None = None) -> "Console":
+        from rich.console import Console  # noqa: PLC0415
+        from rich.theme import Theme  # noqa: PLC0415
+
         return Console(
             file=file or io.StringIO(),
             width=self.width,
@@ -75,10 +81,10 @@ class Brush:
             highlight=False,
             markup=False,
             emoji=False,
-            theme=_THEME,
+            theme=Theme(_STYLES),
         )
 
-    def draw(self, *renderables: RenderableType) -> str:
+    def draw(self, *renderables: "RenderableType") -> str:
         """The renderables one below the other, without blanks at the ends of lines and empty lines around."""
         out = io.StringIO()
         console = self.console(out)
@@ -94,20 +100,23 @@ def bare(text: str) -> str:
     return _COLOUR.sub("", text)
 
 
-def words(text: str, style: str = "") -> Text:
+def words(text: str, style: str = "") -> "Text":
     """Text from outside: without control characters, tabs as blanks."""
+    from rich.text import Text  # noqa: PLC0415
+
     return Text(clean(text).expandtabs(_TAB), style=style)
 
 
 def one_line(text: str, width: int) -> str:
     """The text on one line of at most `width` columns."""
-    shown = Text(" ".join(clean(text).split()))
-    shown.truncate(max(1, width), overflow="ellipsis")
-    return shown.plain
+    return _cut(" ".join(clean(text).split()), width)
 
 
 def fitted(line: str, width: int) -> str:
     """The line cut to `width` columns, the blanks in it as they are."""
-    shown = Text(clean(line).rstrip())
-    shown.truncate(max(1, width), overflow="ellipsis")
-    return shown.plain
+    return _cut(clean(line).rstrip(), width)
+
+
+def _cut(text: str, width: int) -> str:
+    width = max(1, width)
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"

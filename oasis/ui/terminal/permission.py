@@ -5,15 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oasis.core.rule import Allow, Ask, Deny
-from oasis.core.tool import Preview
 from oasis.ui.terminal.paint import fitted, one_line
 
 if TYPE_CHECKING:
     from oasis.agent.gate import Answer
+    from oasis.core.rule import Ask
+    from oasis.core.tool import Preview
 
+DENIED, SAYS = "The engineer denied this", " and says: "
+"""How a denial begins, and what stands before the person's own words."""
 BY = "the engineer at the terminal"
-_PLAIN_DENIAL = "The engineer denied this. Do not try it another way; ask what they want instead, or go on without it."
+_PLAIN_DENIAL = f"{DENIED}. Do not try it another way; ask what they want instead, or go on without it."
 
 
 OPENS_S, DANGER_OPENS_S = 0.3, 1.0
@@ -64,10 +66,10 @@ class Desk:
 
     def __init__(
         self,
-        announce: Callable[[Preview, str], None],
+        announce: "Callable[[Preview, str], None]",
         redraw: Callable[[], None],
-        name_of: Callable[[Preview], tuple[str, str]],
-        propose: Callable[[str, Preview], tuple[str, ...]],
+        name_of: "Callable[[Preview], tuple[str, str]]",
+        propose: "Callable[[str, Preview], tuple[str, ...]]",
         allow_for_session: Callable[[tuple[str, ...]], None],
     ) -> None:
         """`name_of`: tool and call id of a preview. `propose`: the patterns that the session could be allowed."""
@@ -77,8 +79,10 @@ class Desk:
         self._one_at_a_time = asyncio.Lock()
         self._opening: asyncio.TimerHandle | None = None
 
-    async def ask(self, ask: Ask) -> "Answer":
+    async def ask(self, ask: "Ask") -> "Answer":
         """What the gate is answered. A device write is never allowed for longer than once."""
+        from oasis.core.rule import Allow, Deny  # noqa: PLC0415
+
         preview = ask.preview
         async with self._one_at_a_time:
             tool, call_id = self._name_of(preview)
@@ -93,7 +97,7 @@ class Desk:
             self._allow(patterns)
         if key in (ONCE, SESSION):
             return Allow(preview.token, BY)
-        return Deny(f"The engineer denied this and says: {words}" if words else _PLAIN_DENIAL)
+        return Deny(f"{DENIED}{SAYS}{words}" if words else _PLAIN_DENIAL)
 
     async def confirm(self, title: str) -> bool:
         """Ask the person about something they began themselves."""

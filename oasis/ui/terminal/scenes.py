@@ -119,13 +119,13 @@ def answer() -> Scene:
     """Reasoning folded, a tool call in a line, an answer in markdown, the figures of a step."""
     scene = Scene()
     scene.feed.person("Where is the conveyor's speed scaled, and is the factor right?")
-    scene.feed.thought(
+    scene.feed.writing.thought(
         "The scaling may be in conveyor.st. I look for Speed there and compare it with registers.csv.", 4.0
     )
     scene.step(Usage(18_240, 18_098, 61, 310, 1_700), 142)
     scene.call("search", "a", Preview("search Speed", "Speed"))
     scene.came("a", "search", "conveyor.st:13: Speed := Raw * 0.1;\n[1 match]", 12)
-    scene.feed.message(
+    scene.feed.writing.message(
         "`Speed` is scaled in **conveyor.st**, line 13:\n\n```st\nSpeed := Raw * 0.1;\n```\n\n"
         "- `registers.csv` gives 0.01 m/s per digit\n- so the factor is too large by ten"
     )
@@ -159,7 +159,7 @@ def values() -> Scene:
     scene.step(Usage(18_702, 18_640, 40, 180, 1_100), 62)
     scene.call("plant_read", "a", Preview("Read", "modbus://10.0.0.7:502/1"))
     scene.came("a", "plant_read", _VALUES, 38)
-    scene.feed.message("The burner is on and the supply is at **71.8 °C**. The outdoor sensor does not answer.")
+    scene.feed.writing.message("The burner is on and the supply is at **71.8 °C**. The outdoor sensor does not answer.")
     return scene
 
 
@@ -195,7 +195,7 @@ def broken() -> Scene:
     scene.step(Usage(18_420, 8_400, 88, 11_400, 2_500), 102)
     why = "the server gave up a part of what it held: another client took the slot, or it could not rewind"
     scene.feed.show(told.Recomputed(4, 8_400, 18_318, 9_918, 11_284, "the output of read", why))
-    scene.feed.message("The second factor is right.")
+    scene.feed.writing.message("The second factor is right.")
     return scene
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from oasis.ui.terminal.paint import Glyphs, one_line
 
 if TYPE_CHECKING:
+    from oasis.agent.session import Session
     from oasis.ui.terminal.conversation import Conversation
 
 Fragments = list[tuple[str, str]]
@@ -37,15 +38,35 @@ def status_of(talk: "Conversation", *, is_connecting: bool) -> Status:
     return Status(
         model=one_line(model.name, 40) if model else "",
         lane=model.lane.value.rstrip("s") if model else "",
-        used=talk.context_used,
+        used=context_used(talk.session),
         limit=model.context_tokens if model else None,
-        amplification=talk.amplification,
+        amplification=amplification_of(talk.session),
         mode=equipment.permissions.mode.value.replace("_", " ") if equipment else "ask",
         packs=tuple(equipment.settings.packs) if equipment else (),
         site=one_line(site.name, 30) if site else "",
         can_write=bool(site and any(tag.is_writable for tag in site.tags.values())),
         is_connecting=is_connecting,
     )
+
+
+def context_used(session: "Session | None") -> int | None:
+    """Tokens of the prompt as it stands with the model's last message; None where they are not known."""
+    if session is None:
+        return None
+    counts = [chunk.tokens for chunk in session.transcript.chunks]
+    if counts and None not in counts:
+        return sum(count or 0 for count in counts)
+    last = session.last_usage
+    return (last.prompt_tokens + last.decoded_tokens or None) if last else None
+
+
+def amplification_of(session: "Session | None") -> float | None:
+    """Of the session so far; None where it is not known."""
+    if session is None or not session.new_tokens or not session.usage.is_cache_known:
+        return None
+    from oasis.core.usage import amplification  # noqa: PLC0415
+
+    return amplification(session.usage.computed_tokens, session.new_tokens)
 
 
 def fragments(status: Status, width: int, signs: Glyphs) -> Fragments:

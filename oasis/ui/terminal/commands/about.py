@@ -1,62 +1,16 @@
-"""/help, /status, /quit."""
+"""/status and /quit."""
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from oasis.ui.terminal.commands.base import Command
-from oasis.ui.terminal.paint import words
+from oasis.ui.terminal.listing import counted, rows
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from oasis.ui.terminal.terminal import Terminal
-
-KEYS = (
-    ("Enter", "send; while the model works: queue for the next safe point"),
-    ("Alt-Enter, Ctrl-J, \\ Enter", "a new line"),
-    ("Esc", "interrupt the step; what came so far is kept"),
-    ("Ctrl-C twice, Ctrl-D", "end the session"),
-    ("Shift-Tab", "next permission mode"),
-    ("Ctrl-R", "search what was typed before"),
-    ("Up", "what was typed before; with an empty input, take back what is queued"),
-    ("Tab", "complete a /command or an @path"),
-    ("Ctrl-X Ctrl-E", "edit the input in $VISUAL or $EDITOR"),
-    ("Ctrl-O", "open what was folded last; /open N opens #N"),
-    ("Ctrl-T", "show reasoning in full, or fold it"),
-    ("!command", "run it yourself; the output goes along with your next message (!! keeps it from the model)"),
-)
+    from oasis.ui.terminal.workplace import Workplace
 
 
-def rows(pairs: list[tuple[str, str]] | tuple[tuple[str, str], ...], style: str = "bold") -> "Table":
-    """Two columns: a name and what it means."""
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in pairs:
-        table.add_row(words(name, style), words(text))
-    return table
-
-
-def counted(number: int, what: str) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-async def _help(terminal: "Terminal", argument: str) -> None:
-    from oasis.ui.terminal.commands import COMMANDS  # noqa: PLC0415
-
-    listed = [
-        (f"/{command.name}", f"{command.arguments}: {command.summary}" if command.arguments else command.summary)
-        for command in COMMANDS.values()
-    ]
-    terminal.feed.say(rows(listed), Text(""), rows(KEYS, "cyan"))
-
-
-async def _status(terminal: "Terminal", argument: str) -> None:
-    talk, status = terminal.conversation, terminal.status()
+async def _status(place: "Workplace", argument: str) -> None:
+    talk, status = place.conversation, place.status()
     session = talk.session
     told = [
         ("model", f"{status.model or 'none'}{f', {status.lane} lane' if status.lane else ''}"),
@@ -78,15 +32,14 @@ async def _status(terminal: "Terminal", argument: str) -> None:
     told.append(("packs", ", ".join(status.packs) or "none"))
     told.append(("site file", f"{status.site or 'none'}, {'WRITING POSSIBLE' if status.can_write else 'no writing'}"))
     told.append(("state saved", "yes" if talk.connection and talk.connection.kv else "no"))
-    terminal.feed.say(rows(told))
+    place.feed.say(rows(told))
 
 
-async def _quit(terminal: "Terminal", argument: str) -> None:
-    terminal.end()
+async def _quit(place: "Workplace", argument: str) -> None:
+    place.end()
 
 
 COMMANDS = (
-    Command("help", "", "commands and keys", _help),
     Command("status", "", "model, session, figures, permissions, plant (/cost too)", _status),
     Command("quit", "", "end the session; it can be resumed (/exit too)", _quit),
 )

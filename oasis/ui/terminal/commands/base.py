@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 
-def nothing(terminal: "Terminal") -> Sequence[str]:
+def nothing(place: "Workplace") -> Sequence[str]:
     """Completion of a command without arguments."""
     return ()
 
@@ -24,8 +24,8 @@ class Command:
     name: str
     arguments: str
     summary: str
-    run: "Callable[[Terminal, str], Awaitable[None]]"
-    complete: "Callable[[Terminal], Sequence[str]]" = nothing
+    run: "Callable[[Workplace, str], Awaitable[None]]"
+    complete: "Callable[[Workplace], Sequence[str]]" = nothing
     is_for_idle: bool = False
     bare_shows: bool = False
 

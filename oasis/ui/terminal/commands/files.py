@@ -8,27 +8,27 @@ from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.diff import coloured
 
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 
-async def _diff(terminal: "Terminal", argument: str) -> None:
+async def _diff(place: "Workplace", argument: str) -> None:
     from oasis.ui.terminal.changes import changes  # noqa: PLC0415
 
-    talk = terminal.conversation
+    talk = place.conversation
     found = changes(talk.session.id, talk.project) if talk.session else []
     found = [(name, diff) for name, diff in found if not argument or name == argument]
     if not found:
-        terminal.say("This session's tools have changed no file that is still changed.")
+        place.say("This session's tools have changed no file that is still changed.")
     for name, diff in found:
-        terminal.feed.say(Text(name, "bold"), coloured(diff, max_lines=400))
+        place.feed.say(Text(name, "bold"), coloured(diff, max_lines=400))
 
 
-async def _undo(terminal: "Terminal", argument: str) -> None:
-    done = terminal.conversation.undo_turn()
+async def _undo(place: "Workplace", argument: str) -> None:
+    done = place.conversation.undo_turn()
     if done is None:
-        terminal.say("No turn of this session has changed files that could be put back.")
+        place.say("No turn of this session has changed files that could be put back.")
         return
-    terminal.say(f"{done.words}\nThe model is told at the end of the conversation; nothing of it is rewritten.")
+    place.say(f"{done.words}\nThe model is told at the end of the conversation; nothing of it is rewritten.")
 
 
 COMMANDS = (

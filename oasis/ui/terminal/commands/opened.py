@@ -6,25 +6,31 @@ from typing import TYPE_CHECKING
 from oasis.ui.terminal.commands.base import Command
 
 if TYPE_CHECKING:
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 
-async def _open(terminal: "Terminal", argument: str) -> None:
+def open_last(place: "Workplace") -> None:
+    """Print what was folded last."""
+    if not place.feed.folded(place.drawer.last):
+        place.say("Nothing was folded yet.")
+
+
+async def _open(place: "Workplace", argument: str) -> None:
     number = argument.lstrip("#")
     if not argument:
-        terminal.open_last()
-    elif not number.isdecimal() or not terminal.feed.folded(int(number)):
-        terminal.say(f"There is no #{number[:20]} to open; the newest is #{terminal.drawer.last}.")
+        open_last(place)
+    elif not number.isdecimal() or not place.feed.folded(int(number)):
+        place.say(f"There is no #{number[:20]} to open; the newest is #{place.drawer.last}.")
 
 
-def _numbers(terminal: "Terminal") -> Sequence[str]:
-    return [str(number) for number, _ in terminal.drawer.numbers()[:30]]
+def _numbers(place: "Workplace") -> Sequence[str]:
+    return [str(number) for number, _ in place.drawer.numbers()[:30]]
 
 
-async def _drop(terminal: "Terminal", argument: str) -> None:
+async def _drop(place: "Workplace", argument: str) -> None:
     from oasis.ui.terminal.shell import drop  # noqa: PLC0415
 
-    await drop(terminal)
+    await drop(place)
 
 
 COMMANDS = (

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from oasis.ui.terminal.commands.about import rows
 from oasis.ui.terminal.commands.base import Command
+from oasis.ui.terminal.listing import rows
 
 if TYPE_CHECKING:
     from oasis.agent.permissions import Mode
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 MEANINGS = {
     "read-only": "nothing is written or run",
@@ -18,31 +18,31 @@ MEANINGS = {
 _FORGET = "forget"
 
 
-def switch(terminal: "Terminal", to: "Mode | None" = None) -> None:
+def switch(place: "Workplace", to: "Mode | None" = None) -> None:
     """Go to this mode, or to the next one. The model is told at the tail, with your next message."""
     from oasis.agent.permissions import Mode  # noqa: PLC0415
 
-    permissions = terminal.conversation.equipped.permissions
+    permissions = place.conversation.equipped.permissions
     modes = list(Mode)
     permissions.mode = to or modes[(modes.index(permissions.mode) + 1) % len(modes)]
-    terminal.redraw()
+    place.redraw()
 
 
-async def _permissions(terminal: "Terminal", argument: str) -> None:
+async def _permissions(place: "Workplace", argument: str) -> None:
     from oasis.agent.permissions import Mode  # noqa: PLC0415
 
-    permissions = terminal.conversation.equipped.permissions
+    permissions = place.conversation.equipped.permissions
     wanted = argument.replace("-", "_").replace(" ", "_")
     if wanted in list(Mode):
-        switch(terminal, Mode(wanted))
-        terminal.say(f"Permissions: {argument}: {MEANINGS[wanted.replace('_', '-')]}.")
+        switch(place, Mode(wanted))
+        place.say(f"Permissions: {argument}: {MEANINGS[wanted.replace('_', '-')]}.")
         return
     if argument == _FORGET:
         permissions.forget_for_session()
-        terminal.say("What was allowed for this session is asked about again.")
+        place.say("What was allowed for this session is asked about again.")
         return
     if argument:
-        terminal.say(f"There is no mode {argument!r}. There are: {', '.join(MEANINGS)}; {_FORGET}.")
+        place.say(f"There is no mode {argument!r}. There are: {', '.join(MEANINGS)}; {_FORGET}.")
         return
     now = permissions.mode.value.replace("_", "-")
     told = [(f"{'> ' if name == now else '  '}{name}", text) for name, text in MEANINGS.items()]
@@ -50,10 +50,10 @@ async def _permissions(terminal: "Terminal", argument: str) -> None:
     told.append(("  denied by you", ", ".join(permissions.denied) or "nothing (setting `deny`)"))
     told.append(("  this session", ", ".join(permissions.for_session) or "nothing"))
     told.append(("  devices", "each write is approved on its own, in every mode"))
-    terminal.feed.say(rows(told))
+    place.feed.say(rows(told))
 
 
-def _modes(terminal: "Terminal") -> Sequence[str]:
+def _modes(place: "Workplace") -> Sequence[str]:
     return [*MEANINGS, _FORGET]
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from oasis.plant.plant import Plant
     from oasis.plant.site import Site
-    from oasis.ui.terminal.terminal import Terminal
+    from oasis.ui.terminal.workplace import Workplace
 
 MAX_WRITES = 20
 _NO_SITE = (
@@ -21,26 +21,26 @@ _NO_SITE = (
 )
 
 
-def _with_site(terminal: "Terminal") -> "tuple[Plant, Site]":
+def _with_site(place: "Workplace") -> "tuple[Plant, Site]":
     """The plant and its site file. Raises ConfigError where there is none."""
-    plant = terminal.conversation.equipped.box.plant
+    plant = place.conversation.equipped.box.plant
     if plant is None or plant.site is None:
         raise ConfigError(_NO_SITE)
     return plant, plant.site
 
 
-async def _site(terminal: "Terminal", argument: str) -> None:
-    plant, site = _with_site(terminal)
-    terminal.feed.say(
+async def _site(place: "Workplace", argument: str) -> None:
+    plant, site = _with_site(place)
+    place.feed.say(
         words(f"{site.name}: {site.path}", "bold"),
         words(f"sha256 {site.digest[:16]}, as it was when the session began", "dim"),
         _tags(site, argument),
     )
     if plant.safe_state:
-        terminal.feed.say(words(plant.safe_state))
+        place.feed.say(words(plant.safe_state))
     elif plant.safe_changes:
         denied = f"You did not approve the safe values ({plant.safe_changes}): at the end tags are left as they are."
-        terminal.feed.say(words(denied))
+        place.feed.say(words(denied))
 
 
 def _tags(site: "Site", wanted: str) -> "Table":
@@ -62,26 +62,26 @@ def _table(*columns: str) -> "Table":
     return table
 
 
-async def _plan(terminal: "Terminal", argument: str) -> None:
-    plant, _ = _with_site(terminal)
+async def _plan(place: "Workplace", argument: str) -> None:
+    plant, _ = _with_site(place)
     tag, _, value = argument.partition(" ")
     if not tag:
-        _show_writes(terminal, plant)
+        _show_writes(place, plant)
         return
     if not value.strip():
-        terminal.say("Write the value behind the tag: /plan TAG VALUE. Nothing is sent before you approve it.")
+        place.say("Write the value behind the tag: /plan TAG VALUE. Nothing is sent before you approve it.")
         return
-    await terminal.conversation.open_session()
+    await place.conversation.open_session()
     plan = await plant.plan(tag, _value(value.strip()))
-    terminal.feed.announce(plan.body)
-    if not await terminal.desk.approve(plan.title):
-        terminal.say("Not written.")
+    place.feed.announce(plan.body)
+    if not await place.desk.approve(plan.title):
+        place.say("Not written.")
         return
     from oasis.ui.terminal.permission import BY  # noqa: PLC0415
 
     written = await plant.carry_out(plan.token, BY)
-    terminal.feed.say(words(written.words))
-    terminal.conversation.tell(f"The engineer wrote to the plant: {written.words}")
+    place.feed.say(words(written.words))
+    place.conversation.tell(f"The engineer wrote to the plant: {written.words}")
 
 
 def _value(text: str) -> object:
@@ -97,30 +97,30 @@ def _value(text: str) -> object:
     return text
 
 
-def _show_writes(terminal: "Terminal", plant: "Plant") -> None:
+def _show_writes(place: "Workplace", plant: "Plant") -> None:
     """The newest writes in the audit."""
     from oasis.plant.audit_report import WRITES, single_writes  # noqa: PLC0415
 
     path = plant.audit_path
     writes = single_writes(path)[-MAX_WRITES:] if path and path.exists() else []
     if not writes:
-        terminal.say("Nothing has been planned for this site yet. /plan TAG VALUE plans a write.")
+        place.say("Nothing has been planned for this site yet. /plan TAG VALUE plans a write.")
         return
     shown = [WRITES.index(name) for name in ("Write", "Tag", "Before", "After", "Read back", "Unit", "Outcome")]
     table = _table(*(WRITES[n] for n in shown))
     for write in writes:
         table.add_row(*(words(write[n]) for n in shown))
-    terminal.feed.say(table)
+    place.feed.say(table)
 
 
-def _names(terminal: "Terminal") -> Sequence[str]:
-    equipment = terminal.conversation.equipment
+def _names(place: "Workplace") -> Sequence[str]:
+    equipment = place.conversation.equipment
     plant = equipment.box.plant if equipment else None
     return sorted(plant.site.tags) if plant and plant.site else ()
 
 
-def _writable(terminal: "Terminal") -> Sequence[str]:
-    equipment = terminal.conversation.equipment
+def _writable(place: "Workplace") -> Sequence[str]:
+    equipment = place.conversation.equipment
     plant = equipment.box.plant if equipment else None
     return sorted(n for n, tag in plant.site.tags.items() if tag.is_writable) if plant and plant.site else ()
 
