@@ -129,6 +129,8 @@ def nobody_to_ask(allow: Sequence[str]) -> Asker:
         why = joined if joins_commands(unshaped(ask.preview.subject)) and "bash:" in allowed else ""
         if why and ask.preview.subject.lstrip().startswith("cd "):
             why += " Commands run in the project's folder already: leave out cd."
+        if ask.preview.guards:
+            why += " What a later session would obey is allowed by a rule that names it only."
         return Deny(
             f"Not allowed: {ask.preview.title}.{why} Nobody can be asked in this run. Allowed without asking: "
             f"{allowed}. Work within that, or say at the end what it needs (--allow)."

@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import os
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -79,12 +80,13 @@ class Ended:
 
 async def _run(argv: Sequence[str], folder: Path, raw: Path, limit_s: float, max_bytes: int) -> Ended:
     """Run until the shell exits; what it leaves in the background may go on and does not hold us."""
+    mark = secrets.token_hex(8)
     with raw.open("ab") as sink:
         try:
             child = await asyncio.create_subprocess_exec(
                 *argv,
                 cwd=folder,
-                env=process.quiet(os.environ),
+                env=process.quiet(os.environ) | {process.MARK: mark},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
@@ -97,10 +99,10 @@ async def _run(argv: Sequence[str], folder: Path, raw: Path, limit_s: float, max
         stopped = await _watch(child, raw, limit_s, max_bytes)
     finally:
         if child.returncode is None:
-            process.end_group(child.pid)
+            process.end_group(child.pid, mark)
             await child.wait()
     if stopped:
-        process.end_group(child.pid)
+        process.end_group(child.pid, mark)
         return Ended(None, stopped, ())
     left = process.group_members(child.pid)
     if left:

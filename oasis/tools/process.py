@@ -20,6 +20,8 @@ OWN_GROUP: dict[str, Any] = (
     if os.name == "nt"
     else {"start_new_session": True}
 )
+MARK = "OASIS_COMMAND"
+"""The variable by which a command's processes are known again, also those that made themselves daemons."""
 _SECRET = re.compile(
     r"(^|_)(ACCESS_?KEY(_ID)?|PRIVATE_?KEY|TOKEN|PASSWD|PASS|CREDENTIALS?)(_|$)"
     r"|API_?KEY|SECRET|PASSWORD|PASSPHRASE|CONNECTION_STRING",
@@ -66,13 +68,26 @@ def group_members(pid: int) -> list[psutil.Process]:
     return [member for member in found.values() if _runs(member)]
 
 
-def end_group(pid: int) -> None:
-    """Kill the group that our child `pid` leads or led, and children that left it."""
-    members = group_members(pid)
+def end_group(pid: int, mark: str = "") -> None:
+    """Kill the group that our child `pid` leads or led, and children that left it.
+
+    With a `mark` also what was started with it in its environment (see MARK), wherever it went since.
+    """
+    members = [*group_members(pid), *(_marked(mark) if mark else ())]
     if os.name != "nt" and members:
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
     end(members)
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    """Processes of this user that have the mark in their environment."""
+    found: list[psutil.Process] = []
+    for candidate in psutil.process_iter():
+        with contextlib.suppress(OSError, psutil.Error):
+            if candidate.environ().get(MARK) == mark:
+                found.append(candidate)
+    return found
 
 
 def end(members: Sequence[psutil.Process]) -> None:

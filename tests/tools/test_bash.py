@@ -5,6 +5,7 @@ import json
 import os
 import re
 import select
+import shutil
 import socket
 import sys
 import tracemalloc
@@ -78,6 +79,21 @@ async def test_a_time_out_ends_the_whole_group_and_frees_its_port(project: Proje
     assert outcome.status is Status.ERROR
     assert f"[ended by Oasis after {limit_s} s, with all its child processes; set timeout_s for more]" in outcome.text
     socket.create_server(("127.0.0.1", port)).close()
+
+
+@pytest.mark.skipif(not shutil.which("setsid"), reason="no setsid")
+async def test_a_command_that_is_ended_takes_its_daemons_with_it(project: Project):
+    with socket.create_server(("127.0.0.1", 0)) as ready:
+        ready.settimeout(60)
+        daemon = f"exec 3<>/dev/tcp/127.0.0.1/{ready.getsockname()[1]}; cat <&3"
+        running = asyncio.create_task(project.call("bash", command=f"(setsid bash -c '{daemon}' &); exec sleep 600"))
+        connection, _ = await asyncio.to_thread(ready.accept)
+        with connection:
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            connection.settimeout(60)
+            assert await asyncio.to_thread(connection.recv, 1) == b""
 
 
 async def test_cancelling_ends_the_whole_group(project: Project):
