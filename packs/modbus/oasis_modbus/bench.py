@@ -12,7 +12,7 @@ from oasis.plant.driver import Budget
 from oasis.plant.values import Value
 from oasis_modbus.codec import TYPES, decoded, encoded, limits
 from oasis_modbus.driver import ModbusDriver
-from oasis_modbus.guess import segments
+from oasis_modbus.guess import Run, cut
 from oasis_modbus.known_maps import Known, known_maps
 
 # What devices hold, by unit: least, most, and whether near the middle.
@@ -97,12 +97,13 @@ def _float32(value: float) -> float:
 
 
 def _scored(points: Sequence[Known], words: Mapping[tuple[str, int], int]) -> tuple[int, int]:
-    guesses: dict[tuple[str, int], tuple[int, Value]] = {}
-    before = ("", "")
-    for table, first, run in _runs(words):
-        cut = segments(run, before)
-        before = (cut[-1].kind, cut[-1].order)
-        guesses |= {(table, first + g.at): (g.registers, g.value) for g in cut}
+    places = _runs(words)
+    done = cut([Run(run) for _, _, run in places])
+    guesses = {
+        (table, first + guess.at): (guess.registers, guess.value)
+        for (table, first, _), run in zip(places, done.runs, strict=True)
+        for guess in run
+    }
     right = 0
     for point in points:
         some = [words[point.table, point.address + n] for n in range(point.registers)]

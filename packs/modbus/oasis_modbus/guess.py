@@ -1,29 +1,37 @@
 """What registers of unknown type may hold: guesses with reasons, the most plausible first.
 
-A run of registers is cut into values so that the whole is told in as few bits as possible: a small number costs few, a
-float with a usual exponent less than its two words apart, and what is like its neighbour less than what is not.
+All runs of a device are cut into values so that the whole is told in as few bits as possible: a small number costs few,
+a float with a usual exponent less than its two words apart, what is like its neighbour less than what is not, and
+what moved smoothly less than what jumped. A device nearly always keeps one order of bytes and words.
 """
 
-import math
-import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from oasis.plant.values import Value, spelled
-from oasis_modbus.codec import ORDERS, TYPES, decoded, packed
+from oasis_modbus import likely
+from oasis_modbus.codec import ORDERS, TYPES, decoded
+from oasis_modbus.series import UNMOVED, Motion, motion
 
-SWITCH_BITS = 4.0
+SWITCH_BITS = 4.5
 """What it costs that a value has another type or order than the one before it."""
-_ORDER_BITS = {"ABCD": 0.0, "CDAB": 1.0, "BADC": 7.0, "DCBA": 5.0}
-_BASE_BITS = {"uint16": 2.0, "int16": 3.0, "uint32": 3.0, "int32": 4.0, "float32": 3.0, "float64": 8.0}
-_MARKERS = {
-    "uint16": (0xFFFF,), "int16": (-0x8000, 0x7FFF), "uint32": (0xFFFFFFFF,), "int32": (-0x80000000, 0x7FFFFFFF),
-}  # fmt: skip
-_CANDIDATES = (
-    ("uint16", "ABCD"), ("int16", "ABCD"),
-    *((kind, order) for kind in ("float32", "uint32", "int32") for order in ORDERS),
-    ("float64", "ABCD"), ("float64", "CDAB"), ("float64", "DCBA"),
-)  # fmt: skip
+OTHER_ORDER_BITS = 6.0
+"""What it costs that a value has another order than the device."""
+_HOPELESS_BITS = 2 * SWITCH_BITS + OTHER_ORDER_BITS
+_ORDER_BITS = {"ABCD": 0.0, "CDAB": 2.0, "BADC": 9.0, "DCBA": 6.0}
+"""How rare a device of this order is."""
+_CANDIDATES = tuple(
+    (kind, order) for kind in likely.TYPE_BITS for order in (ORDERS if TYPES[kind].registers > 1 else ("ABCD",))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Registers that follow each other. `past` are the same before, oldest first; None where they were not read."""
+
+    words: Sequence[int]
+    past: Sequence[Sequence[int | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,135 +45,134 @@ class Guess:
     bits: float
     why: str
     registers: int = field(default=1)
+    motion: Motion = UNMOVED
 
     def __str__(self) -> str:
         order = f" {self.order}" if self.registers > 1 and self.kind != "string" else ""
-        return f"{self.kind}{order} {spelled(self.value)} ({self.why})"
+        moved = f"; in {self.motion.changes} changes it moved smoothly" if self.motion.is_smooth else ""
+        return f"{self.kind}{order} {spelled(self.value)} ({self.why}{moved})"
 
 
-def candidates(words: Sequence[int], at: int) -> list[Guess]:
-    """Every guess that begins at `at`, the most plausible first."""
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The runs of a device as guesses, one behind the other, and the order that it seems to have."""
+
+    order: str
+    runs: tuple[tuple[Guess, ...], ...]
+
+
+class _Way(NamedTuple):
+    """The cheapest way to a place that ends in `last`: its cost so far, and the kind before."""
+
+    bits: float
+    last: Guess | None = None
+    before: tuple[str, str] = ("", "")
+
+
+def cut(runs: Sequence[Run]) -> Cut:
+    """The runs cut into values, by least cost over all of them."""
+    found = [_without_hopeless([candidates(run, at) for at in range(len(run.words))]) for run in runs]
+    ways = [_cut_for(order, found) for order in ORDERS]
+    best = min(range(len(ORDERS)), key=lambda n: ways[n][0])
+    return Cut(ORDERS[best], ways[best][1])
+
+
+def candidates(run: Run, at: int) -> list[Guess]:
+    """Every guess that begins at `at`, the most plausible of a device of no known order first."""
     found: list[Guess] = []
-    if text := _text(words, at):
-        found.append(text)
+    if told := likely.text(run.words, at):
+        value, size, bits = told
+        found.append(Guess(at, "string", "ABCD", value, bits, "printable ASCII", size))
     for kind, order in _CANDIDATES:
         size = TYPES[kind].registers
-        some = words[at : at + size]
-        if len(some) == size and (guess := _number(some, at, kind, order)):
-            found.append(guess)
+        words = run.words[at : at + size]
+        if len(words) == size and (guess := _number(words, at, kind, order)):
+            moved = motion(run.past, at, size, kind, order)
+            found.append(replace(guess, bits=guess.bits + moved.bits, motion=moved) if moved.changes else guess)
     return sorted(found, key=lambda g: g.bits / g.registers)
 
 
-def segments(words: Sequence[int], before: tuple[str, str] = ("", "")) -> list[Guess]:
-    """The run cut into values, by least cost. `before` is type and order of the value that precedes it, if any."""
-    ends: list[dict[tuple[str, str], tuple[float, Guess | None, tuple[str, str] | None]]]
-    ends = [{} for _ in range(len(words) + 1)]
-    ends[0] = {before: (0.0, None, None)}
-    for at in range(len(words)):
-        if not ends[at]:
-            continue
-        best = min(ends[at], key=lambda k: ends[at][k][0])
-        for guess in candidates(words, at):
-            kind = (guess.kind, guess.order)
-            ways = [(ends[at][best][0] + SWITCH_BITS, best)]
-            ways += [(ends[at][kind][0], kind)] if kind in ends[at] else []
-            cost, before = min(ways)
-            place = ends[at + guess.registers]
-            if kind not in place or cost + guess.bits < place[kind][0]:
-                place[kind] = (cost + guess.bits, guess, before)
-    return _path(ends)
+def _without_hopeless(found: Sequence[Sequence[Guess]]) -> list[list[Guess]]:
+    """The guesses that can be on the cheapest way: not those that cost far more than their registers one by one."""
+    alone = [min((g.bits for g in guesses if g.registers == 1), default=0.0) for guesses in found]
+    return [
+        [g for g in guesses if g.registers == 1 or g.bits < sum(alone[at : at + g.registers]) + _HOPELESS_BITS]
+        for at, guesses in enumerate(found)
+    ]
 
 
-def _path(
-    ends: Sequence[dict[tuple[str, str], tuple[float, Guess | None, tuple[str, str] | None]]],
-) -> list[Guess]:
-    at = len(ends) - 1
-    if at == 0:
-        return []
-    kind = min(ends[at], key=lambda k: ends[at][k][0])
-    path: list[Guess] = []
-    while at > 0:
-        _, guess, before = ends[at][kind]
-        if guess is None or before is None:
-            break
-        path.append(guess)
-        at, kind = guess.at, before
-    return path[::-1]
+def other_order_bits(guess: Guess, order: str) -> float:
+    """What the guess costs more in a device of this order."""
+    return OTHER_ORDER_BITS if guess.registers > 1 and guess.kind != "string" and guess.order != order else 0.0
 
 
 def _number(words: Sequence[int], at: int, kind: str, order: str) -> Guess | None:
     value = decoded(words, kind, order)
-    size = len(words)
-    extra = _ORDER_BITS[order] if size > 1 else 0.0
-    if isinstance(value, float):
-        cost, why = _float_bits(value, kind, packed(words))
-    elif isinstance(value, int):
-        cost, why = _integer_bits(value, kind)
-    else:
+    if not isinstance(value, int | float) or not (told := likely.bits_of(value, kind, words)):
         return None
-    if cost is None:
-        return None
-    return Guess(at, kind, order, value, cost + extra + _BASE_BITS[kind], why, size)
+    return Guess(at, kind, order, value, told[0], told[1], len(words))
 
 
-def _integer_bits(value: int, kind: str) -> tuple[float | None, str]:
-    """Small numbers are usual; of a 32-bit one the high word, and its low word may be anything."""
-    if value in _MARKERS[kind]:
-        return (2.0 if kind.endswith("16") else 4.0), "the mark for 'not fitted' or 'no value'"
-    if kind == "uint16":
-        rare = 2.0 * (value >= 0x4000) + 5.0 * (value >= 0x8000)
-        return math.log2(value + 1) + rare, "a small number" if value < 1000 else "a number"
-    if kind == "int16":
-        if value >= 0:
-            return math.log2(value + 1) + 1 + 2.0 * (value >= 0x4000), "signed like its neighbour"
-        return math.log2(-value) + 1 + 4.0 * (value < -0x4000), "a small negative number"
-    if value < 0:
-        return (math.log2(-value) + 4, "a small negative number") if value > -(2**28) else (None, "")
-    high = value >> 16
-    rare = 2.0 * (value >= 0x4000)
-    bits = math.log2(value + 1) + 1 + rare if not high else 14.0 + 1.3 * math.log2(high + 1)
-    return bits, "like its neighbour" if not high else "a counter: its high word is small"
+def _cut_for(order: str, found: Sequence[Sequence[Sequence[Guess]]]) -> tuple[float, tuple[tuple[Guess, ...], ...]]:
+    """The cost of all runs for a device of this order, and their guesses."""
+    total = _ORDER_BITS[order]
+    cuts: list[tuple[Guess, ...]] = []
+    before: Guess | None = None
+    for run in found:
+        bits, guesses = _cheapest(run, order, before)
+        total += bits
+        cuts.append(guesses)
+        before = guesses[-1] if guesses else before
+    return total, tuple(cuts)
 
 
-def _float_bits(value: float, kind: str, data: bytes) -> tuple[float | None, str]:
-    """A float of a usual size; one that is short in decimals is cheaper still. Zero is anything."""
-    if value != value:  # noqa: PLR0124
-        return (3.0, "NaN, no value") if data.hex() in ("7fc00000", "0000c07f", "7ff8000000000000") else (None, "")
-    if value == 0:
-        return (2.0, "zero") if data.count(0) == len(data) else (None, "")
-    if not 1e-4 <= abs(value) < 1e8:
-        return None, ""
-    unusual = abs(math.log10(abs(value)) - 1.5)
-    most = 7 if kind == "float32" else 15
-    digits = _digits(value, kind, most)
-    mantissa = 3.3 * digits if digits < most - 1 else 52.0 if kind == "float64" else 22.0
-    return 4.0 + 1.5 * unusual + mantissa, "a float of usual size" + (" with few digits" if digits < 5 else "")
+def _cheapest(found: Sequence[Sequence[Guess]], order: str, before: Guess | None) -> tuple[float, tuple[Guess, ...]]:
+    """The guesses of one run that cost least together. `before` is the guess that precedes it."""
+    ends: list[dict[tuple[str, str], _Way]] = [{} for _ in range(len(found) + 1)]
+    ends[0] = {_kind(before): _Way(0.0, before)}
+    for at, guesses in enumerate(found):
+        if not ends[at]:
+            continue
+        cheapest = min(ends[at], key=lambda kind: ends[at][kind].bits)
+        for guess in guesses:
+            way = _on(ends[at], cheapest, guess, other_order_bits(guess, order))
+            place, kind = ends[at + guess.registers], _kind(guess)
+            if kind not in place or way.bits < place[kind].bits:
+                place[kind] = way
+    return _path(ends)
 
 
-def _digits(value: float, kind: str, most: int) -> int:
-    """Decimal digits that say the number; `most` where that many do not."""
-    code = f">{TYPES[kind].code}"
-    data = struct.pack(code, value)
-    for digits in range(1, most):
-        if struct.pack(code, float(f"{value:.{digits}g}")) == data:
-            return digits
-    return most
+def _on(ways: dict[tuple[str, str], _Way], cheapest: tuple[str, str], guess: Guess, more: float) -> _Way:
+    """The way on to the guess: from the cheapest before it, or from one of its own kind."""
+    switched = _Way(ways[cheapest].bits + SWITCH_BITS + guess.bits + more, guess, cheapest)
+    kind = _kind(guess)
+    if kind not in ways:
+        return switched
+    stayed = _Way(ways[kind].bits + _beside(ways[kind].last, guess) + more, guess, kind)
+    return stayed if stayed.bits <= switched.bits else switched
 
 
-def _text(words: Sequence[int], at: int) -> Guess | None:
-    """A text: at least three registers of printable ASCII, up to NULs that fill it."""
-    end = at
-    while end < len(words) and all(32 <= b < 127 for b in packed([words[end]])):
-        end += 1
-    if end < len(words) and 32 <= words[end] >> 8 < 127 and words[end] & 0xFF == 0:
-        end += 1
-    if end - at < 3:
-        return None
-    data = packed(words[at:end]).rstrip(b"\0")
-    if sum(chr(b).isalnum() or b in b" -_./:" for b in data) < 0.9 * len(data):
-        return None
-    filled = end - at
-    while end < len(words) and words[end] in (0, 0x2020) and end - at < 32:
-        end += 1
-    value = decoded(words[at:end], "string")
-    return Guess(at, "string", "ABCD", value or "", 6.0 + 11.0 * filled, "printable ASCII", end - at)
+def _beside(before: Guess | None, guess: Guess) -> float:
+    numbers = (before.value if before else None), guess.value
+    if not isinstance(numbers[0], int | float) or not isinstance(numbers[1], int | float):
+        return guess.bits
+    moved = guess.motion.bits
+    return moved + likely.bits_beside(numbers[0], numbers[1], guess.kind, guess.bits - moved)
+
+
+def _kind(guess: Guess | None) -> tuple[str, str]:
+    return (guess.kind, guess.order) if guess else ("", "")
+
+
+def _path(ends: Sequence[dict[tuple[str, str], _Way]]) -> tuple[float, tuple[Guess, ...]]:
+    at = len(ends) - 1
+    kind = min(ends[at], key=lambda k: ends[at][k].bits)
+    total = ends[at][kind].bits
+    path: list[Guess] = []
+    while at > 0:
+        way = ends[at][kind]
+        if way.last is None:
+            break
+        path.append(way.last)
+        at, kind = way.last.at, way.before
+    return total, tuple(path[::-1])

@@ -5,28 +5,38 @@ from collections.abc import Mapping, Sequence
 
 from oasis.plant.values import Form, spelled
 from oasis_modbus.codec import ORDERS, TYPES, decoded, told
-from oasis_modbus.guess import Guess, candidates, segments
+from oasis_modbus.guess import Guess, Run, candidates, cut, other_order_bits
+from oasis_modbus.series import Series
 
 _SHOWN = 3
 
 
-def run_hints(words: Mapping[int, int]) -> dict[int, tuple[str, ...]]:
-    """For registers by address: the ranked guesses of each that begins a value; what is within it is said once.
+def run_hints(
+    words: Mapping[str, Mapping[int, int]], series: Mapping[str, Series]
+) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Lines for registers by table and address: the ranked guesses where a value begins, and what lies within one.
 
-    Small plain numbers need none, and of a zero, which may be anything, only the likeliest is given.
+    Small plain numbers need none, and of a zero, which may be anything, only the likeliest is given. `series` is what
+    the tables held before.
     """
-    hints: dict[int, tuple[str, ...]] = {}
-    before = ("", "")
-    for first, run in _runs(words):
-        cut = segments(run, before)
-        before = (cut[-1].kind, cut[-1].order)
-        for guess in cut:
-            others = [g for g in candidates(run, guess.at) if (g.kind, g.order) != (guess.kind, guess.order)]
-            if line := _line(guess, others if run[guess.at] else ()):
-                hints[first + guess.at] = (line,)
+    places = [(name, first, run) for name, some in words.items() for first, run in _runs(some)]
+    runs = [Run(run, series[name].past(first, len(run)) if name in series else ()) for name, first, run in places]
+    done = cut(runs)
+    hints: dict[tuple[str, int], tuple[str, ...]] = {}
+    for (name, first, _), run, guesses in zip(places, runs, done.runs, strict=True):
+        for guess in guesses:
+            others = _others(run, guess, done.order) if run.words[guess.at] else ()
+            if line := _line(guess, others):
+                hints[name, first + guess.at] = (line,)
             if guess.registers > 1:
-                hints[first + guess.at + 1] = (_inside(guess, first + guess.at),)
+                hints[name, first + guess.at + 1] = (_inside(guess, first + guess.at),)
     return hints
+
+
+def _others(run: Run, guess: Guess, order: str) -> list[Guess]:
+    """What else may begin where the guess does, the likeliest in this device first."""
+    found = [g for g in candidates(run, guess.at) if (g.kind, g.order) != (guess.kind, guess.order)]
+    return sorted(found, key=lambda g: (g.bits + other_order_bits(g, order)) / g.registers)
 
 
 def _inside(guess: Guess, begins: int) -> str:

@@ -14,6 +14,7 @@ from oasis_modbus.codec import decoded, told
 from oasis_modbus.faults import LinkFault
 from oasis_modbus.grammar import Place
 from oasis_modbus.hints import number_hints, run_hints
+from oasis_modbus.series import Series
 from oasis_modbus.tables import TABLES, Table
 from oasis_modbus.units import Refused, Unit
 
@@ -50,13 +51,14 @@ class Reader:
         self.known = {name: Known() for name in TABLES}
         self.most = {name: table.most for name, table in TABLES.items()}
         """How many registers or bits of each table the device gives at once, as far as it is known."""
+        self.series = {name: Series() for name in TABLES}
         self._halve_until = 0.0
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         """The readings in order. Raises ToolFault where nothing at all could be read for a fault of the wire."""
         elements = [element for point in points for element in elements_of(point)]
         got = await self.fetch([e.key for e in elements])
-        hints = _hints(elements, got)
+        hints = self._hints(elements, got)
         readings: list[Reading] = []
         for element in elements:
             reading = _reading(element, got[element.key], hints)
@@ -65,6 +67,19 @@ class Reader:
                 reading = replace(reading, more=(*reading.more, got[element.key].advice))
             readings.append(reading)
         return readings
+
+    def _hints(
+        self, elements: Sequence[Element], got: Mapping[tuple[str, Span], Got]
+    ) -> dict[tuple[str, int], tuple[str, ...]]:
+        """Guesses for the registers that were asked for without a type, by table and address; they are remembered."""
+        untyped: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        for element in elements:
+            words = got[element.key].words
+            if words and not element.table.is_bits and element.bit is None and not element.point.form.type:
+                untyped[element.table.name][element.span.first] = words[0]
+        for name, some in untyped.items():
+            self.series[name].add(some)
+        return run_hints(untyped, self.series) if untyped else {}
 
     async def fetch(self, wanted: Sequence[tuple[str, Span]]) -> dict[tuple[str, Span], Got]:
         """The words of each span. A fault of the wire ends it: what was not read says so; raised if nothing was.
@@ -168,16 +183,6 @@ def _elements(point: Point, place: Place, note: str) -> list[Element]:
         said = (note,) if note and not made else ()
         made.append(Element(place.table, span, at, key, place.table.place(first, size), place.bit, said))
     return made
-
-
-def _hints(elements: Sequence[Element], got: Mapping[tuple[str, Span], Got]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Guesses for the registers that were asked for without a type, by table and address."""
-    untyped: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for element in elements:
-        words = got[element.key].words
-        if words and not element.table.is_bits and element.bit is None and not element.point.form.type:
-            untyped[element.table.name][element.span.first] = words[0]
-    return {(name, at): lines for name, words in untyped.items() for at, lines in run_hints(words).items()}
 
 
 def _reading(element: Element, got: Got, hints: Mapping[tuple[str, int], tuple[str, ...]]) -> Reading:
