@@ -1,8 +1,5 @@
 """As found and as left: each tag before the first write and after the last, as a commissioning sheet has it."""
 
-import csv
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +7,6 @@ from oasis.plant.audit import read_records
 from oasis.plant.audit_writes import KeptWrite, writes_of
 from oasis.plant.driver import Effect
 from oasis.plant.limits import same, shown
-from oasis.plant.spreadsheet import harmless
 from oasis.plant.values import Form, Value
 
 HEADINGS = (
@@ -89,21 +85,6 @@ def single_writes(path: Path) -> list[tuple[str, ...]]:
     return [cells_of(write) for write in sent_writes(path)]
 
 
-def as_markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [_line(headings), _line(["---"] * len(headings)), *(_line(row) for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def as_csv(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """CSV (RFC 4180); what a spreadsheet would take for a formula begins with an apostrophe."""
-    text = io.StringIO()
-    out = csv.writer(text)
-    out.writerow(headings)
-    out.writerows([[harmless(cell) for cell in row] for row in rows])
-    return text.getvalue()
-
-
 def cells_of(write: KeptWrite) -> tuple[str, ...]:
     """The write's texts, in the order of WRITES."""
     values = [_value(write.form, value) for value in (write.before, write.after, write.read_back)]
@@ -117,14 +98,3 @@ def _outcome(effect: Effect) -> str:
 
 def _value(form: Form, value: Value | None) -> str:
     return "not read" if value is None else shown(form, value)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
-
-
-def _escaped(cell: str) -> str:
-    shown = "".join(char if char.isprintable() else " " for char in cell)
-    for mark in "\\|<>`*_[":
-        shown = shown.replace(mark, f"\\{mark}")
-    return shown

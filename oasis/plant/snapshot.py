@@ -1,4 +1,4 @@
-"""Readings as they were saved (`oasis plant read --json`), and what has changed since."""
+"""Readings as they were saved (`oasis plant read --save`, or its JSON), and what has changed since."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,21 +42,20 @@ class Difference:
 
 
 def load(path: Path) -> Snapshot:
-    """The saved readings. Raises ConfigError for what `oasis plant read --json` did not write."""
+    """The saved readings. Raises ConfigError for what `oasis plant read` did not write."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise _none(path, f"it is larger than {MOST_BYTES >> 20} MiB")
-        data: object = json.loads(path.read_bytes())
+        data: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise _none(path, "it is no JSON") from error
-    match data:
-        case {"readings": list(rows)}:
-            seen = str(cast(dict[str, Any], data).get("seen") or "")
-            return Snapshot(seen, tuple(_saved(path, n, row) for n, row in enumerate(cast(list[object], rows), 1)))
-        case _:
-            raise _none(path, "it has no readings")
+    rows = cast(dict[str, object], data).get("readings") if isinstance(data, dict) else None
+    if not isinstance(rows, list):
+        raise _none(path, "it has no readings")
+    seen = str(cast(dict[str, object], data).get("seen") or "")
+    return Snapshot(seen, tuple(_saved(path, n, row) for n, row in enumerate(cast(list[object], rows), 1)))
 
 
 def differences(saved: Sequence[Saved], now: Sequence[Reading]) -> list[Difference]:
@@ -98,4 +97,4 @@ def _number(fields: Mapping[str, object], name: str, usual: float) -> float:
 
 
 def _none(path: Path, why: str) -> ConfigError:
-    return ConfigError(f"{path} holds no saved readings: {why}. `oasis plant read ... --json > FILE` saves them.")
+    return ConfigError(f"{path} holds no saved readings: {why}. `oasis plant read ... --save FILE` saves them.")

@@ -19,8 +19,16 @@ def lab(tmp_path: Path) -> Iterator[Place]:
 def as_found(lab: Place, tmp_path: Path) -> Path:
     path = tmp_path / "as-found.json"
     items = ("holding 0-3", "input 2 float32 CDAB m3/h", "holding 100-123 string")
-    path.write_text(plant("read", "--site", lab.site, "set_point", "feed_flow", f"{lab.url}/1", *items).out)
+    plant("read", "--site", lab.site, "set_point", "feed_flow", f"{lab.url}/1", *items, "--save", path)
     return path
+
+
+def test_what_was_saved_is_what_is_printed_and_is_not_written_over(lab: Place, tmp_path: Path):
+    path = tmp_path / "saved.json"
+    assert plant("read", f"{lab.url}/1", "holding 0", "--save", path).out == path.read_text()
+    again = plant("read", f"{lab.url}/2", "holding 0", "--save", path)
+    assert (again.code, again.out) == (1, "")
+    assert "exists and is left as it is" in again.error
 
 
 def test_what_is_as_it_was_saved_is_no_difference(as_found: Path):

@@ -17,8 +17,9 @@ from tests.lab.threaded import Place, boiler
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^\$ (oasis plant .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
-WITH_TABLES = ("scan", "read", "browse", "write", "audit", "check")
+WITH_TABLES = ("scan", "read", "compare", "browse", "write", "audit", "check")
 VARIES = (
+    (r"\d{4}-\d\d-\d\dT[\d:.]+[+-]\d\d:\d\d", "TIME"),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", "TIME"),
     (r"\b[0-9a-f]{8}\b", "ID"),
     (r"\b\d+ ms\b", "MS"),

@@ -1,13 +1,12 @@
 """The commissioning sheet: as found, as left, by whom, and how each tag's last write ended."""
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
 
-from oasis.plant.audit_report import HEADINGS, WRITES, as_csv, as_markdown, report, single_writes
+from oasis.plant.audit_report import HEADINGS, WRITES, report, single_writes
 from oasis.plant.driver import Effect
+from oasis.plant.sheet import as_markdown
 from tests.plant.device import Memory
 from tests.plant.plants import CELLS, Desk, memory_desk
 
@@ -56,26 +55,3 @@ async def test_the_sheet_is_a_markdown_table(desk: Desk):
     assert lines[0].startswith("| Tag | Endpoint | Address | As found | As left | Unit | Writes |")
     assert lines[2].startswith("| set\\_point | mem://boiler | cell sp | 70 | 80 | °C | 2 | written | Ada |")
     assert {line.count("|") for line in lines} == {len(HEADINGS) + 1}
-
-
-def test_a_cell_cannot_break_out_of_a_markdown_table():
-    text = as_markdown(["a"], [["x | y\n| <b> `c` [d](e)"]])
-    assert text.splitlines()[2:] == ["| x \\| y \\| \\<b\\> \\`c\\` \\[d](e) |"]
-
-
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        ('=HYPERLINK("http://x")', '\'=HYPERLINK("http://x")'),
-        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("-2+3", "'-2+3"),
-        ("\tx", "'\tx"),
-        ("-12.5", "-12.5"),
-        ("1e-5", "1e-5"),
-        ("%", "%"),
-        ('say "a, b"\nc', 'say "a, b"\nc'),
-    ],
-)
-def test_csv_keeps_texts_and_runs_no_formula(cell: str, shown: str):
-    assert list(csv.reader(io.StringIO(as_csv(["h", "i"], [[cell, "x"]]), newline=""))) == [["h", "i"], [shown, "x"]]

@@ -80,6 +80,7 @@ def report(
     from oasis.cli.plant.audits import chosen
     from oasis.plant import audit_report as sheet
     from oasis.plant.audit import verify as verified
+    from oasis.plant.sheet import as_csv, as_markdown
 
     for one, other, is_both in (("markdown", "csv", markdown and csv), ("writes", "changed", writes and changed)):
         if is_both:
@@ -89,7 +90,7 @@ def report(
     if markdown or csv:
         headings = _WRITES if writes else sheet.HEADINGS
         cells = sheet.single_writes(path) if writes else [row.cells for row in rows]
-        text = sheet.as_markdown(headings, cells) if markdown else sheet.as_csv(headings, cells)
+        text = as_markdown(headings, cells) if markdown else as_csv(headings, cells)
         typer.echo(text.replace("\r\n", "\n"), nl=False)
     elif writes:
         _show_writes(sheet.sent_writes(path), prints_json(json))

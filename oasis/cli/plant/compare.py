@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `oasis plant read ... --json > FILE` saved.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `oasis plant read ... --save FILE` saved.")],
     json: AsJson = None,
 ) -> None:
     """Read again what was saved, and say what is another value now. Reads only.
 
-    oasis plant read --site plant.toml --json > as-found.json
+    oasis plant read --site plant.toml --save as-found.json
 
     oasis plant compare as-found.json
 

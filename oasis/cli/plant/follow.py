@@ -27,7 +27,7 @@ async def follow(
     interval_s: float,
     view: "View",
     recording: "Recording | None",
-    is_enough: "Callable[[Reading], bool]" = lambda reading: False,
+    is_enough: "Callable[[Reading], bool] | None" = None,
 ) -> "Ended":
     """Show and record what every endpoint gives, until all have ended or one reading is enough.
 
@@ -69,7 +69,7 @@ class _Followed:
         groups: "Mapping[str, Sequence[Point]]",
         view: "View",
         recording: "Recording | None",
-        is_enough: "Callable[[Reading], bool]",
+        is_enough: "Callable[[Reading], bool] | None",
     ) -> None:
         self._groups = groups
         self._view = view
@@ -121,7 +121,7 @@ class _Followed:
         self._latest[key(url, reading)] = reading
         self._is_new = True
         self._view.show(_now(), url, reading)
-        self._has_enough = self._has_enough or self._wants(reading)
+        self._has_enough = self._has_enough or (self._wants is not None and self._wants(reading))
 
     def _row(self, *, is_patient: bool) -> None:
         """A moment's row. The first one waits a little, so that no point that is slow to answer lacks its column."""

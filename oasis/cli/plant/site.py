@@ -1,19 +1,18 @@
 """`oasis plant site`: check a site file, begin a new one."""
 
-import json as json_text
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oasis.cli.plant.options import AsJson, prints_json
+from oasis.cli.plant.options import PARTLY, AsJson, prints_json
 
 if TYPE_CHECKING:
+    from oasis.plant.connections import Connections
+    from oasis.plant.driver import Budget
     from oasis.plant.site_findings import Finding
-    from oasis.plant.values import Point
 
 app = typer.Typer(
     add_completion=False,
@@ -21,19 +20,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="The site file: what a plant's tags are, and what may be written.",
 )
-_HEAD = """\
-# A site file: what the tags of a plant are, and what may be written. What is not in it is not written.
-# `oasis plant site check FILE` explains what is wrong with it, line by line.
-#
-# To let a tag be written, add to its table (numbers are in its unit):
-#   write = true
-#   min = 20.0
-#   max = 90.0
-#   max_step = 5.0      # the most that one write may change it
-#   rate = 10.0         # the most that all writes may change it within a minute; optional
-#   safe = 60.0         # what it is set to when a session that wrote it ends; optional
-#   unattended = false  # true: written without a person's approval
-"""
 
 
 @app.command()
@@ -78,10 +64,53 @@ def _tell(file: Path, findings: "Sequence[Finding]", errors: int, tags: int) -> 
         typer.echo(f"{file} can be used: {tags} tag{'s' * (tags != 1)}.")
 
 
+@app.command("list")
+def list_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A site file.")],
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
+    json: AsJson = None,
+) -> None:
+    """List the tags with address, type, unit and what may be written: the plant's signal list."""
+    import asyncio
+
+    if markdown and csv:
+        raise typer.BadParameter("--markdown and --csv: choose one")
+    asyncio.run(_list(file, markdown, csv, prints_json(json)))
+
+
+async def _list(file: Path, markdown: bool, csv: bool, as_json: bool) -> None:
+    from oasis.cli.plant.targets import connected, loaded, needs_site
+    from oasis.plant.sheet import as_csv, as_markdown
+    from oasis.plant.tag_list import HEADINGS, cells_of
+    from oasis.ui.plant import rows
+    from oasis.ui.plant.tables import show_tags
+
+    async with connected() as connections:
+        site = needs_site(loaded(connections, file))
+    listed = [cells_of(site, tag) for tag in site.tags.values()]
+    if markdown or csv:
+        text = as_markdown(HEADINGS, listed) if markdown else as_csv(HEADINGS, listed)
+        typer.echo(text.replace("\r\n", "\n"), nl=False)
+    elif as_json:
+        tags = [rows.tag(site, tag) for tag in site.tags.values()]
+        typer.echo(rows.line({"v": rows.VERSION, "file": str(file), "name": site.name, "tags": tags}))
+    else:
+        from oasis.ui.plant.page import console
+
+        show_tags(console(), site)
+
+
 @app.command()
 def new(
     items: Annotated[list[str], typer.Argument(metavar="URL [ITEM...]...", help="Endpoints, each with its items.")],
     name: Annotated[str, typer.Option("--name", help="What the plant is called.")] = "plant",
+    scan: Annotated[
+        bool,
+        typer.Option("--scan", help="Scan the endpoints, or below the items that are given, for what reads."),
+    ] = False,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Stop scanning after so long.")] = 60.0,
+    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="Stop scanning after so many requests.")] = 2000,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write it there; it must be new. Default: print it.")
     ] = None,
@@ -90,57 +119,61 @@ def new(
 
     oasis plant site new modbus://127.0.0.1:5020/1 "holding 0 uint16 x0.1 degC" --out plant.toml
 
-    Nothing is sent to any device.
+    oasis plant site new modbus://127.0.0.1:5020 --scan --out plant.toml
+
+    Without --scan nothing is sent to any device. With it the tags are what reads, each with its value and what it may
+    be as a comment; exit code 3 when the scan stopped before the end, for its budget.
     """
     import asyncio
 
-    from oasis.lab.site import write_new
+    from oasis.cli.plant.files import check_new, write_new
+    from oasis.plant.driver import Budget
 
-    text = asyncio.run(_new(items, name))
+    if out is not None:
+        check_new(out)
+    text, stopped = asyncio.run(_new(items, name, Budget(requests, seconds) if scan else None))
     if out is None:
         typer.echo(text, nl=False)
     else:
         write_new(out, text)
         typer.echo(f"{out} is written. Add what may be written, then: oasis plant site check {out}", err=True)
+    if stopped:
+        typer.echo(f"Stopped before the end: {stopped}.", err=True)
+        raise typer.Exit(PARTLY)
 
 
-async def _new(items: Sequence[str], name: str) -> str:
+async def _new(items: Sequence[str], name: str, budget: "Budget | None") -> tuple[str, str]:
+    """The file's text, and why a scan is incomplete."""
     from oasis.cli.plant.targets import connected
+    from oasis.plant.site_new import NewTag, skeleton
+    from oasis.plant.site_scan import explore
+    from oasis.ui.plant.progress import progress
 
-    groups: dict[str, list[Point]] = {}
-    url = ""
     async with connected() as connections:
-        for text in items:
-            if "://" in text or not url:
-                url = connections.open(text).url
-                groups.setdefault(url, [])
-            else:
-                groups[url].append(connections.open(url).point(text))
-    return skeleton(name, groups)
+        groups = _endpoints(connections, items)
+        if budget is None:
+            points = {url: [connections.open(url).point(item) for item in below] for url, below in groups.items()}
+            return skeleton(name, {url: [NewTag(point) for point in some] for url, some in points.items()}), ""
+        tags, identities, stopped = dict[str, list[NewTag]](), dict[str, str](), ""
+        async with progress(budget):
+            for url, below in groups.items():
+                found = await explore(connections.open, url, below, budget)
+                tags |= found.tags
+                identities |= found.identities
+                stopped = stopped or found.stopped
+        return skeleton(name, tags, identities), stopped
 
 
-def skeleton(name: str, groups: "Mapping[str, Sequence[Point]]") -> str:
-    """A site file with these endpoints, and a tag that is only read for each point."""
-    parts = [_HEAD, f"[site]\nname = {json_text.dumps(name)}\n"]
-    taken: set[str] = set()
-    for number, (url, points) in enumerate(groups.items(), 1):
-        endpoint = f"device_{number}"
-        parts.append(f"[endpoints.{endpoint}]\nurl = {json_text.dumps(url)}\n")
-        parts.extend(_tag(endpoint, point, taken) for point in points)
-    return "\n".join(parts)
+def _endpoints(connections: "Connections", items: Sequence[str]) -> dict[str, list[str]]:
+    """The items of each endpoint, by its canonical URL."""
+    from oasis.plant.targets import is_url
 
-
-def _tag(endpoint: str, point: "Point", taken: set[str]) -> str:
-    slug = re.sub(r"\W+", "_", point.address, flags=re.ASCII).strip("_").lower()
-    name = slug if slug[:1].isalpha() else f"tag_{slug}"
-    name, base = name[:56], name[:56]
-    while name in taken:
-        name = f"{base}_{sum(other.startswith(base) for other in taken) + 1}"
-    taken.add(name)
-    form = point.form
-    keys: dict[str, object] = {"endpoint": endpoint, "address": point.address}
-    keys |= {key: getattr(form, key) for key in ("type", "order", "unit") if getattr(form, key)}
-    keys |= {"scale": form.scale} if form.scale != 1.0 else {}
-    keys |= {"offset": form.offset} if form.offset != 0.0 else {}
-    lines = [f"{key} = {json_text.dumps(what, ensure_ascii=False)}" for key, what in keys.items()]
-    return "\n".join([f"[tags.{name}]", *lines, ""])
+    groups: dict[str, list[str]] = {}
+    url = ""
+    for text in items:
+        if is_url(text) or not url:
+            url = connections.open(text).url
+            groups.setdefault(url, [])
+        else:
+            groups[url].append(text)
+    return groups

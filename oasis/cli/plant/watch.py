@@ -77,9 +77,10 @@ async def _watch(
         groups = targets(connections, loaded(connections, site), items)
         if condition:
             condition.check_among([point for points in groups.values() for point in points])
-        is_enough = condition.is_met if condition else lambda reading: False
         with _view(as_json) as view:
-            return await follow(connections, groups, seconds, interval_s, view, recording, is_enough)
+            return await follow(
+                connections, groups, seconds, interval_s, view, recording, condition.is_met if condition else None
+            )
 
 
 def _view(as_json: bool | None) -> "View":

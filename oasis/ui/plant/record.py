@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from oasis.errors import ConfigError
-from oasis.plant.spreadsheet import harmless
+from oasis.plant.sheet import harmless
 from oasis.plant.values import GOOD, Reading, Value, spelled
 from oasis.ui.clean import clean
 

@@ -7,6 +7,7 @@ from oasis.core.sound import sound
 from oasis.plant.driver import Found, Scan
 from oasis.plant.packed import packed
 from oasis.plant.plan import Plan
+from oasis.plant.site import Site, Tag
 from oasis.plant.values import Reading
 
 VERSION = 1
@@ -67,4 +68,28 @@ def plan(made: Plan) -> dict[str, Any]:
         "wire": made.frame.wire.hex(),
         "device": made.identity or None,
         "token": made.token,
+    }
+
+
+def tag(site: Site, of: Tag) -> dict[str, Any]:
+    """A tag of a site file. What the file does not say is null."""
+    form = of.point.form
+    return {
+        "tag": of.name,
+        "url": of.url,
+        "address": of.point.address,
+        "type": form.type or None,
+        "order": form.order or None,
+        "scale": form.scale,
+        "offset": form.offset,
+        "unit": form.unit or None,
+        "write": of.is_writable,
+        "min": of.min,
+        "max": of.max,
+        "max_step": of.max_step,
+        "rate": of.rate,
+        "values": [packed(choice) for choice in of.choices],
+        "safe": packed(of.safe),
+        "unattended": of.is_unattended,
+        "identity": site.identities.get(of.url),
     }

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from oasis.plant.driver import Found, Scan
 from oasis.plant.limits import shown
+from oasis.plant.site import Site
 from oasis.plant.snapshot import Difference, Snapshot
 from oasis.plant.values import GOOD, Reading, spelled
 from oasis.ui.plant.page import cell, table
@@ -122,3 +123,19 @@ def show_differences(out: Console, snapshot: Snapshot, found: Sequence[Differenc
     seen = f" at {snapshot.seen}" if snapshot.seen else ""
     alike = len(snapshot.saved) - len(found)
     out.print(cell(f"{len(found)} of {len(snapshot.saved)} read otherwise than saved{seen}; {alike} as saved."))
+
+
+def show_tags(out: Console, site: Site) -> None:
+    """The tags of a site file, a table for each endpoint."""
+    for name, url in site.endpoints.items():
+        made = table("tag", "address", "type", "unit", "to be written")
+        for tag in site.tags.values():
+            if tag.url == url:
+                form = tag.point.form
+                scale = "" if form.scale == 1.0 else f"x{form.scale:g}"
+                kind = " ".join(part for part in (form.type, form.order, scale) if part)
+                limits = tag.limits if tag.is_writable else ""
+                made.add_row(*(cell(text) for text in (tag.name, tag.point.address, kind, form.unit, limits)))
+        out.print(cell(f"{name}: {url}", "bold"))
+        if made.row_count:
+            out.print(made)
