@@ -203,7 +203,8 @@ class Cyclic:
     def _supervise(self, now: float) -> None:
         """Look at the states of the slaves; skipped while an acyclic call is under way.
 
-        Where a slave does not answer, a frame may have come late: it is judged when that goes on.
+        Where no slave answers, the frame was lost: that is seen in the counter, and what became of the slaves when they
+        answer again. Where some do not answer, they are judged when that goes on.
         """
         if not self._master.lock.acquire(blocking=False):
             return
@@ -212,6 +213,8 @@ class Cyclic:
         finally:
             self._master.lock.release()
         self._supervised = now
+        if not any(slave.status for slave in seen):
+            return
         self._unheard = Counter({s.position: self._unheard[s.position] + 1 for s in seen if not s.status})
         for slave in seen:
             wanted = self.wanted.get(slave.position)

@@ -55,9 +55,12 @@ class EthercatDriver:
         return frozenset({replace(target, kind=Kind.OBJECT).address if target.index else target.address})
 
     def check_writable(self, point: Point) -> None:
-        """Raise ToolFault for inputs."""
-        if grammar.target(point).kind is Kind.INPUT:
+        """Raise ToolFault for inputs, and for all subindexes at once."""
+        target = grammar.target(point)
+        if target.kind is Kind.INPUT:
             raise ToolFault(f"{point} is an input: the slave writes it, the master reads it.")
+        if target.is_whole:
+            raise ToolFault(f"{point} is all subindexes at once: write one of them.")
 
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         """The slaves, or details of those that `items` name. Raises ToolFault."""

@@ -70,9 +70,13 @@ class Register(IntEnum):
     SII_DATA = 0x0508
     FMMU = 0x0600
     SYNC_MANAGER = 0x0800
+    SYNC_ACTIVATION = 0x0981
+    SYNC0_CYCLE = 0x09A0
     RAM = 0x1000
 
 
+HAS_CLOCK, IS_CLOCK_64_BIT = 0x04, 0x08
+"""In the features register: distributed clocks, and how wide they are."""
 FMMU_BYTES = 16
 SYNC_MANAGER_BYTES = 8
 MAILBOX_FULL = 0x08

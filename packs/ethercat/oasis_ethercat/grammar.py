@@ -1,6 +1,7 @@
 """Item texts: what they name, and how they are written.
 
 2 0x6041:0 uint16      an object of slave 2 by SDO; `:0` and the type may be left out
+2 0x1018:all           all its subindexes
 2 state                the AL state of slave 2
 2 in, 2 out            its process data; `2 in 0x6041:0` one entry of them
 in, out                the process data of all slaves
@@ -33,12 +34,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place in a segment. Slave 0 stands for all, index 0 for all entries."""
+    """A place in a segment. Slave 0 stands for all, index 0 for all entries; `is_whole` for all subindexes."""
 
     kind: Kind
     slave: int = 0
     index: int = 0
     subindex: int = 0
+    is_whole: bool = False
 
     @property
     def address(self) -> str:
@@ -46,13 +48,14 @@ class Target:
         if self.kind in {Kind.BUS, Kind.INIT}:
             return self.kind.value
         slave = [str(self.slave)] if self.slave else []
-        place = [f"0x{self.index:04X}:{self.subindex}"] if self.index else []
+        place = [f"0x{self.index:04X}:{'all' if self.is_whole else self.subindex}"] if self.index else []
         word = [] if self.kind is Kind.OBJECT else [self.kind.value]
         return " ".join([*slave, *word, *place])
 
 
 _SLAVE = r"(?:slave\s+)?(?P<slave>\d{1,5})"
 _OBJECT = r"(?P<index>(?:0x)?[0-9a-f]{4})(?::(?P<subindex>0x[0-9a-f]{1,2}|\d{1,3}))?"
+_WHOLE = r"(?P<index>(?:0x)?[0-9a-f]{4}):(?P<whole>all)"
 _TYPE = r"(?:\s+(?P<type>[a-z]\w*))?"
 _FORMS: tuple[tuple[re.Pattern[str], Kind | None], ...] = (
     (re.compile(r"bus\s+state"), Kind.BUS),
@@ -60,6 +63,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Kind | None], ...] = (
     (re.compile(rf"{_SLAVE}\s+state"), Kind.STATE),
     (re.compile(rf"(?:{_SLAVE}\s+)?(?P<way>in|out)(?:puts?)?(?:\s+{_OBJECT}{_TYPE})?"), None),
     (re.compile(rf"{_SLAVE}\s+(?:sdo\s+)?{_OBJECT}{_TYPE}"), Kind.OBJECT),
+    (re.compile(rf"{_SLAVE}\s+(?:sdo\s+)?{_WHOLE}"), Kind.OBJECT),
 )
 _STATE_FORM = Form("string")
 
@@ -95,6 +99,7 @@ def _target(parts: dict[str, str | None], kind: Kind | None) -> Target:
         int(parts.get("slave") or 0),
         int(parts.get("index") or "0", 16),
         int(parts.get("subindex") or "0", 0),
+        bool(parts.get("whole")),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from oasis.errors import ToolFault
 from oasis_ethercat import interface, library, mapping, process_map
 from oasis_ethercat import sii as sii_contents
-from oasis_ethercat.esc import ERROR_FLAG, Mailbox, State
+from oasis_ethercat.esc import ERROR_FLAG, CoeDetail, Mailbox, State
 from oasis_ethercat.presence import Seen
 from oasis_ethercat.sdo import SdoClient, SdoRefused, SdoSilent
 from oasis_ethercat.slave import Slave
@@ -159,7 +159,10 @@ class Master:
 
     def sdo_write(self, position: int, index: int, subindex: int, data: bytes) -> None:
         """Write an object's bytes. Raises SdoRefused, SdoSilent, ToolFault."""
-        self.sdo.write(self.slave(position), index, subindex, data)
+        slave = self.slave(position)
+        if process_map.is_mapping(index):
+            slave.map, slave.is_outdated = (slave.map, True) if self.is_mapped else (None, False)
+        self.sdo.write(slave, index, subindex, data)
 
     def read(self, position: int, address: int, length: int) -> bytes:
         """A slave's registers. Raises ToolFault where it does not answer."""
@@ -204,10 +207,15 @@ class Master:
         return slave.map
 
     def _record(self, position: int, index: int) -> list[bytes]:
-        """The subindexes of an object from 1 on, none where the slave refuses it. Raises SdoSilent."""
+        """The subindexes of a mapping object from 1 on, none where the slave refuses it. Raises SdoSilent."""
         contents = self.contents(position)
         if not contents.protocols & Mailbox.COE:
             return []
+        if CoeDetail.COMPLETE_ACCESS in contents.coe:
+            with contextlib.suppress(SdoRefused):
+                data, size = self.sdo_read(position, index, 0, is_complete=True), process_map.value_bytes(index)
+                count = min(data[0] if data else 0, (len(data) - 2) // size)
+                return [data[2 + size * n : 2 + size * (n + 1)] for n in range(count)]
         try:
             count = int.from_bytes(self.sdo_read(position, index, 0)[:1], "little")
             return [self.sdo_read(position, index, sub) for sub in range(1, count + 1)]
@@ -220,6 +228,11 @@ class Master:
         Gives what did not become what it should be, in words: a frame was lost. Then the segment is to be initialised
         and mapped once more.
         """
+        if outdated := [str(slave.position) for slave in self.slaves if slave.is_outdated]:
+            raise ToolFault(
+                f"PDOs of slave {', '.join(outdated)} were chosen anew after the process data were mapped. "
+                'Write "bus state" INIT, then the state wanted: that maps them again.'
+            )
         if self.is_mapped:
             return []
         with self.lock:

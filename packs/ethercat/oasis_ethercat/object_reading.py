@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from oasis.errors import ToolFault
 from oasis.plant.values import Point, Reading, spelled
 from oasis_ethercat import cia402, coe_types, grammar
-from oasis_ethercat.esc import State
+from oasis_ethercat.esc import Mailbox, State
 from oasis_ethercat.grammar import Target
 from oasis_ethercat.master import Master
 from oasis_ethercat.sdo import SdoRefused, SdoSilent
@@ -59,8 +59,21 @@ def _asked(master: Master, target: Target, silent: set[int]) -> Raw:
     except SdoSilent as fault:
         silent.add(target.slave)
         return _why_silent(master, target, str(fault))
-    except (SdoRefused, ToolFault) as fault:
+    except SdoRefused as fault:
+        return without_sdo(master, target.slave) or str(fault)
+    except ToolFault as fault:
         return str(fault)
+
+
+def without_sdo(master: Master, position: int) -> str:
+    """Why a slave can have no SDO at all; empty where it may."""
+    protocols = master.contents(position).protocols
+    if not protocols:
+        return "this slave has no mailbox, so no SDO: its values are process data only"
+    if not protocols & Mailbox.COE:
+        names = ", ".join(protocol.name or "" for protocol in protocols)
+        return f"this slave's mailbox has no CoE, so no SDO: it has {names}"
+    return ""
 
 
 def made(master: Master | None, point: Point, target: Target, raw: Raw) -> Reading:
@@ -68,21 +81,30 @@ def made(master: Master | None, point: Point, target: Target, raw: Raw) -> Readi
     if master is None or isinstance(raw, str):
         return Reading(point, None, str(raw))
     where = f"SDO 0x{target.index:04X}:{target.subindex} of slave {target.slave}, {len(raw)} bytes"
-    return decoded(point, target, raw, grammar.data_type(point) or _known(master, target), where)
+    return decoded(point, target, raw, grammar.data_type(point) or known(master, target), where)
 
 
-def _known(master: Master, target: Target) -> coe_types.DataType | None:
+def known(master: Master, target: Target) -> coe_types.DataType | None:
     """The type of an object as a scan found it, or as the standards have it."""
-    known = master.slave(target.slave).kinds.get((target.index, target.subindex))
-    if known or target.index != 0x1018:
-        return known or _STANDARD.get(target.index)
-    return coe_types.UINT32 if target.subindex else coe_types.UINT8
+    found = master.slave(target.slave).kinds.get((target.index, target.subindex))
+    if found or not (record := _record_kind(target.index)):
+        return found or _STANDARD.get(target.index)
+    return record if target.subindex else coe_types.UINT8
+
+
+def _record_kind(index: int) -> coe_types.DataType | None:
+    """The type of an object's subindexes from 1 on where the standards fix it: identity, PDO mapping and assignment."""
+    if index == 0x1018 or 0x1600 <= index < 0x1800 or 0x1A00 <= index < 0x1C00:
+        return coe_types.UINT32
+    if 0x1C10 <= index < 0x1C30:
+        return coe_types.UINT16
+    return coe_types.UINT8 if index == 0x1C00 else None
 
 
 def _why_silent(master: Master, target: Target, said: str) -> str:
     """Why no SDO was answered: no mailbox, a state without one, or a slave that is too slow or gone."""
-    if not master.contents(target.slave).protocols:
-        return "this slave has no mailbox, so no SDO: its values are process data only"
+    if no_sdo := without_sdo(master, target.slave):
+        return no_sdo
     seen = master.states()[target.slave - 1]
     if seen.status & 0x0F in {0, State.INIT}:
         return f"slave {target.slave} is in {seen.words}: {NEEDS_PREOP}"

@@ -74,6 +74,18 @@ class ProcessMap:
     source: str
 
 
+def is_mapping(index: int) -> bool:
+    """Does an object choose what is mapped: PDO mapping and assignment?"""
+    return 0x1600 <= index < 0x1800 or 0x1A00 <= index < 0x1C00 or FIRST_ASSIGN <= index < FIRST_ASSIGN + 0x20
+
+
+def value_bytes(index: int) -> int:
+    """How long each subindex of a mapping object is: types of sync managers, assigned PDOs, mapped objects."""
+    if index == SYNC_MANAGER_TYPES:
+        return 1
+    return 2 if FIRST_ASSIGN <= index < FIRST_ASSIGN + 0x20 else 4
+
+
 def from_sii(contents: Contents) -> ProcessMap:
     """The map as the SII has it: the PDOs that are assigned to a sync manager."""
     receive = [pdo for pdo in contents.receive if pdo.sync_manager < MOST_MANAGERS]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from oasis.plant.values import Point, Reading
-from oasis_ethercat import al_codes, grammar, object_reading
+from oasis_ethercat import al_codes, grammar, object_reading, whole_object
 from oasis_ethercat.coe_types import DataType
 from oasis_ethercat.esc import ERROR_FLAG
 from oasis_ethercat.grammar import Kind, Target
@@ -25,10 +25,13 @@ def read(segment: Segment, points: Sequence[Point]) -> list[Reading]:
     if any(target.kind in {Kind.STATE, Kind.BUS, Kind.INIT} for target in targets) or not segment.master:
         states = segment.states()
     is_fresh = _is_fresh(segment) if any(target.kind is Kind.INPUT for target in targets) else False
-    objects = iter(object_reading.read(segment.master, [t for t in targets if t.kind is Kind.OBJECT]))
+    single = [target for target in targets if target.kind is Kind.OBJECT and not target.is_whole]
+    objects = iter(object_reading.read(segment.master, single))
     found: list[Reading] = []
     for point, target in zip(points, targets, strict=True):
-        if target.kind is Kind.OBJECT:
+        if target.is_whole:
+            found += whole_object.read(segment.master, point, target)
+        elif target.kind is Kind.OBJECT:
             found.append(object_reading.made(segment.master, point, target, next(objects)))
         else:
             found += _read(segment, point, target, states, is_fresh)

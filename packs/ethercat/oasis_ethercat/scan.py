@@ -13,7 +13,7 @@ from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Found, Scan
 from oasis.plant.values import spelled
 from oasis_ethercat import coe_types, esi_scan, process_map, sii
-from oasis_ethercat.esc import CoeDetail, Mailbox, Register
+from oasis_ethercat.esc import HAS_CLOCK, IS_CLOCK_64_BIT, CoeDetail, Mailbox, Register
 from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
 from oasis_ethercat.object_reading import NEEDS_PREOP
 from oasis_ethercat.presence import Presence, Seen
@@ -22,8 +22,8 @@ from oasis_ethercat.segment import Segment
 from oasis_ethercat.slave import Slave
 
 HELP = (
-    'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file, '
-    '"2 esi FILE" a slave beside it.'
+    'Scan items: "2" a slave, "2 od" its objects, "2 pdo" its process data, "esi FILE" a device file, "esi FILE '
+    '0x1A" one of its devices, "2 esi FILE" a slave beside it.'
 )
 _ITEM = re.compile(r"(?:slave\s+)?(\d{1,5})(?:\s+(od|pdo|esi\s+\S.*))?", re.IGNORECASE)
 _SWAPPED = "RxPDO: from the master, outputs; TxPDO: to the master, inputs"
@@ -82,6 +82,8 @@ def _with_facts(
 
 def _slave(facts: Facts, seen: Seen) -> Found:
     fields = {"state": seen.words if seen.status else "no answer"}
+    if seen.status and (width := _clock_width(facts, seen.position)):
+        fields["clock"] = width
     image = facts.image(seen.position)
     if image is None:
         return Found("slave", str(seen.position), fields)
@@ -175,12 +177,28 @@ def _register_lines(facts: Facts, position: int) -> list[str]:
     divider = int.from_bytes(facts.register(position, Register.WATCHDOG_DIVIDER, 2), "little")
     time = int.from_bytes(facts.register(position, Register.WATCHDOG_TIME, 2), "little")
     watchdog = f"{time * (divider + 2) * 40e-6:.4g} ms" if time else "off"
-    lines = [f"link on ports {', '.join(ports) or 'none'}; process data watchdog {watchdog}"]
+    lines = [f"link on ports {', '.join(ports) or 'none'}; process data watchdog {watchdog}", _clock(facts, position)]
     if any(errors) or any(lost):
         lines.append(
             f"counters: invalid frames and errors {errors.hex(' ')}, lost links {lost.hex(' ')} (ports 0 to 3)"
         )
     return lines
+
+
+def _clock(facts: Facts, position: int) -> str:
+    """Whether the slave has distributed clocks, and whether it gets SYNC signals; Oasis runs without them."""
+    if not (width := _clock_width(facts, position)):
+        return "distributed clocks: not supported"
+    if not facts.register(position, Register.SYNC_ACTIVATION, 1)[0] & 1:
+        return f"distributed clocks: supported, {width}; SYNC off, the slave runs freely"
+    cycle = int.from_bytes(facts.register(position, Register.SYNC0_CYCLE, 4), "little")
+    return f"distributed clocks: supported, {width}; SYNC0 every {cycle / 1000:g} µs"
+
+
+def _clock_width(facts: Facts, position: int) -> str:
+    """How wide the slave's distributed clock is; empty where it has none."""
+    features = facts.register(position, Register.FEATURES, 1)[0]
+    return ("64 bit" if features & IS_CLOCK_64_BIT else "32 bit") if features & HAS_CLOCK else ""
 
 
 def _process_data(segment: Segment, facts: Facts, position: int, budget: Budget) -> Iterator[Found]:

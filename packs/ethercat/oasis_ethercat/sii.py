@@ -104,7 +104,7 @@ class Image:
         at = FIRST_CATEGORY
         while at < MOST_WORDS:
             kind, words = struct.unpack("<HH", self.bytes(at, 4))
-            if kind == END:
+            if kind == END or not kind | words:
                 return
             yield kind, at + 2, words * 2
             at += 2 + words

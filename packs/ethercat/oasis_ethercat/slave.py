@@ -22,6 +22,8 @@ class Slave:
         self.map: process_map.ProcessMap | None = None
         self.kinds: dict[tuple[int, int], DataType] = {}
         """Types of objects, as a scan of the object dictionary found them."""
+        self.is_outdated = False
+        """Its PDOs were chosen anew after process data were mapped."""
         self.counter = 0
         self.output_shift = self.input_shift = 0
         self.emergencies: list[str] = []

@@ -28,6 +28,8 @@ def encode(segment: Segment, point: Point, value: Value) -> Frame:
     target = grammar.target(point)
     if target.kind in {Kind.BUS, Kind.INIT, Kind.STATE}:
         return _state_frame(segment, target, wanted_state(target, value))
+    if target.is_whole:
+        raise ToolFault(f"{point} is all subindexes at once: write one of them. Nothing was sent.")
     data = _bytes(segment, point, target, value)
     if target.kind is Kind.OBJECT:
         return _sdo_frame(segment, target, data, value)
@@ -118,7 +120,10 @@ def _sdo_frame(segment: Segment, target: Target, data: bytes, value: Value) -> F
 
 def _is_output(segment: Segment, target: Target) -> bool:
     assert segment.master is not None  # noqa: S101 - asked before
-    places = segment.master.process_map(target.slave).outputs
+    try:
+        places = segment.master.process_map(target.slave).outputs
+    except ToolFault:  # its PDOs do not read, which is no reason not to write another object
+        return False
     return any((place.index, place.subindex) == (target.index, target.subindex) for place in places)
 
 

@@ -10,6 +10,7 @@ from oasis_ethercat.coe_types import Value
 from oasis_ethercat.esc import ERROR_FLAG, Register, State
 from oasis_ethercat.simulator import sii
 from oasis_ethercat.simulator.coe import Coe, emergency, stray
+from oasis_ethercat.simulator.devices import DEVICES
 from oasis_ethercat.simulator.segment import Segment
 from oasis_ethercat.simulator.slave import Slave
 
@@ -44,6 +45,19 @@ class Bench:
             for slave in back:
                 slave.power_up()
         self._segment.cut_before(position)
+
+    def swap(self, position: int, other: int) -> None:
+        """Two slaves change places, and both are switched on anew."""
+        slaves = self._slaves
+        slaves[position - 1], slaves[other - 1] = slaves[other - 1], slaves[position - 1]
+        for at in (position, other):
+            self._slave(at).power_up()
+        self._segment.plug(slaves)
+
+    def add(self, device: str) -> None:
+        """One more slave at the end, switched on."""
+        self._slaves.append(Slave(DEVICES[device], len(self._slaves) + 1))
+        self._segment.plug(self._slaves)
 
     def counter_error(self, amount: int) -> None:
         """Add to the working counter of process data."""

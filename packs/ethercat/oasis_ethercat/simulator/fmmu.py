@@ -29,12 +29,19 @@ class Fmmu:
     def overlaps(self, start: int, length: int) -> bool:
         return self.logical < start + length and start < self.logical + self.length
 
+    def _span(self, start: int, size: int) -> tuple[slice, slice]:
+        """The bytes of a datagram of `size` that it covers, and those of the memory behind them."""
+        at = self.logical - start
+        first, end = max(at, 0), min(at + self.length, size)
+        return slice(first, end), slice(self.address + first - at, self.address + end - at)
+
     def read(self, memory: bytearray, data: bytearray, start: int) -> None:
         """Put the slave's bits into a datagram that begins at logical address `start`."""
-        at = self.logical - start
-        if self.is_whole and at >= 0 and at + self.length <= len(data):
-            data[at : at + self.length] = memory[self.address : self.address + self.length]
+        if self.is_whole:
+            within, behind = self._span(start, len(data))
+            data[within] = memory[behind]
             return
+        at = self.logical - start
         for bit in range(self.bits):
             source, target = self.address_shift + bit, at * 8 + self.shift + bit
             if 0 <= target < len(data) * 8:
@@ -42,10 +49,11 @@ class Fmmu:
 
     def write(self, memory: bytearray, data: bytearray, start: int) -> None:
         """Put the datagram's bits into the slave's memory."""
-        at = self.logical - start
-        if self.is_whole and at >= 0 and at + self.length <= len(data):
-            memory[self.address : self.address + self.length] = data[at : at + self.length]
+        if self.is_whole:
+            within, behind = self._span(start, len(data))
+            memory[behind] = data[within]
             return
+        at = self.logical - start
         for bit in range(self.bits):
             source, target = at * 8 + self.shift + bit, self.address_shift + bit
             if 0 <= source < len(data) * 8:

@@ -58,14 +58,16 @@ class Objects:
         return encode(item.kind, self.values[index, subindex])
 
     def upload_all(self, index: int, first: int) -> bytes:
-        """Complete access: all subindexes from `first` (0 or 1) on, bit by bit; subindex 0 takes 16. Raises Abort."""
+        """Complete access: all subindexes from `first` (0 or 1) on, bit by bit; their number takes 16. Raises Abort."""
         number = at = 0
-        for subindex in self.subindexes(index) or [0]:
+        subindexes = self.subindexes(index) or [0]
+        for subindex in subindexes:
             if subindex < first:
                 continue
             item, data = self._item(index, subindex), self.upload(index, subindex)
             number |= int.from_bytes(data, "little") << at
-            at += (item.kind.bits or 8 * len(data)) if subindex else 16
+            is_number = subindex == 0 and len(subindexes) > 1
+            at += 16 if is_number else item.kind.bits or 8 * len(data)
         return number.to_bytes((at + 7) // 8, "little")
 
     def download(self, index: int, subindex: int, data: bytes) -> None:

@@ -50,6 +50,14 @@ class RunningSegment:
         """Slaves from a position on vanish; None brings them back, in INIT."""
         self._do("cut_before", position)
 
+    def swap(self, position: int, other: int) -> None:
+        """Two slaves change places, and both are switched on anew."""
+        self._do("swap", position, other)
+
+    def add(self, device: str) -> None:
+        """One more slave at the end, switched on; it stays."""
+        self._do("add", device)
+
     def counter_error(self, amount: int) -> None:
         """Add to the working counter of process data."""
         self._do("counter_error", amount)
