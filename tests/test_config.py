@@ -7,18 +7,18 @@ import pytest
 
 from oasis import config
 from oasis.agent.assembly import toolbox
-from oasis.config import KEYS, Settings, Source, load
+from oasis.config import KEYS, Settings, Source, load, loading
 from oasis.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's settings file, not written yet."""
-    for name in config._VARIABLES.values():
+    for name in config.VARIABLES.values():
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "user"
     folder.mkdir()
-    monkeypatch.setattr(config, "user_config_path", lambda _: folder)
+    monkeypatch.setattr(loading, "user_config_path", lambda _: folder)
     return folder / "oasis.toml"
 
 
@@ -160,6 +160,10 @@ def test_mcp_servers_and_hooks_are_tables(user: Path, project: Path) -> None:
         ('[[hooks]]\nevent = "turn"\ncommand = ["x"]', r"`hooks\.0\.event` in .* cannot be used: .*'turn_end'"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = "x; y"', r"`hooks\.0\.command` in .* cannot be used"),
         ('[[hooks]]\nevent = "turn_end"\ncommand = []', r"`hooks\.0\.command` in .* cannot be used"),
+        ('packs = "modbus"', r"`packs` in .* cannot be used \('modbus'\): write a list, "),
+        ('[[hooks]]\nevent = "turn_end"\ncommand = "x y"', r"`hooks\.0\.command` in .*: write a list, "),
+        ('hooks = "x"', r"`hooks` in .* cannot be used: write it as tables, `\[\[hooks\]\]`"),
+        ('[mcp]\nx = "y"', r"`mcp\.x` in .* cannot be used: write it as a table, `\[mcp\.NAME\]`"),
         ('deny = ["bsh:rm *"]', r"`deny` in .* cannot be used .*: `bsh:rm \*` names no tool\. Did you mean `bash`\?$"),
         ('allow = ["zzz"]', r"`zzz` names no tool\. There are: read, write, edit, search, bash, skill\."),
         ('mode = "yolo"', r"`mode` in .* cannot be used \('yolo'\): .*'read_only', 'ask' or 'accept_edits'"),
