@@ -16,7 +16,7 @@ from oasis_modbus.series import UNMOVED, Motion, motion
 
 SWITCH_BITS = 4.5
 """What it costs that a value has another type or order than the one before it."""
-OTHER_ORDER_BITS = 6.0
+OTHER_ORDER_BITS = 4.0
 """What it costs that a value has another order than the device."""
 _HOPELESS_BITS = 2 * SWITCH_BITS + OTHER_ORDER_BITS
 _ORDER_BITS = {"ABCD": 0.0, "CDAB": 2.0, "BADC": 9.0, "DCBA": 6.0}

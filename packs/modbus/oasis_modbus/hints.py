@@ -9,6 +9,7 @@ from oasis_modbus.guess import Guess, Run, candidates, cut, other_order_bits
 from oasis_modbus.series import Series
 
 _SHOWN = 3
+_PLAIN = 0x7FFF
 
 
 def run_hints(
@@ -16,17 +17,18 @@ def run_hints(
 ) -> dict[tuple[str, int], tuple[str, ...]]:
     """Lines for registers by table and address: the ranked guesses where a value begins, and what lies within one.
 
-    Small plain numbers need none, and of a zero, which may be anything, only the likeliest is given. `series` is what
-    the tables held before.
+    Small plain numbers need none, unless two of them may well be one; and of a zero, which may be anything, only the
+    likeliest is given. `series` is what the tables held before.
     """
     places = [(name, first, run) for name, some in words.items() for first, run in _runs(some)]
     runs = [Run(run, series[name].past(first, len(run)) if name in series else ()) for name, first, run in places]
     done = cut(runs)
     hints: dict[tuple[str, int], tuple[str, ...]] = {}
     for (name, first, _), run, guesses in zip(places, runs, done.runs, strict=True):
-        for guess in guesses:
-            others = _others(run, guess, done.order) if run.words[guess.at] else ()
-            if line := _line(guess, others):
+        for guess, behind in zip(guesses, (*guesses[1:], None), strict=True):
+            others = _others(run, guess, done.order)
+            line = _line(guess, others if run.words[guess.at] else ()) or _together(guess, behind, others)
+            if line:
                 hints[name, first + guess.at] = (line,)
             if guess.registers > 1:
                 hints[name, first + guess.at + 1] = (_inside(guess, first + guess.at),)
@@ -64,7 +66,7 @@ def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:
 
 
 def _line(guess: Guess, others: Sequence[Guess]) -> str:
-    if guess.registers == 1 and isinstance(guess.value, int) and 0 <= guess.value < 0x8000:
+    if guess.registers == 1 and isinstance(guess.value, int) and 0 <= guess.value <= _PLAIN:
         return ""
     near = [
         g
@@ -72,6 +74,18 @@ def _line(guess: Guess, others: Sequence[Guess]) -> str:
         if g.bits / g.registers < guess.bits / guess.registers + 4 and g.kind != "uint16" and g.value != guess.value
     ][: _SHOWN - 1]
     return "may be " + "; or ".join(str(g) for g in (guess, *near))
+
+
+def _together(guess: Guess, behind: Guess | None, others: Sequence[Guess]) -> str:
+    """What two plain numbers may be as one, where that one is told in fewer bits than the two."""
+    if behind is None or behind.registers > 1:
+        return ""
+    apart = guess.bits + behind.bits
+    for other in others:
+        is_long = isinstance(other.value, float) or (isinstance(other.value, int) and abs(other.value) > _PLAIN)
+        if other.registers == 2 and other.bits < apart and is_long and other.value:
+            return f"may be {guess.kind} {spelled(guess.value)}; or with the next register {other}"
+    return ""
 
 
 def _spelled(words: Sequence[int], form: Form, order: str) -> str:
