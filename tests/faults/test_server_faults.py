@@ -104,7 +104,7 @@ async def test_the_chat_lane_survives_the_same_faults(tmp_path: Path, dense_engi
 async def test_a_server_that_is_loading_its_model_is_waited_for_and_the_wait_is_said(
     dense_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("oasis.models.connect._LOADING_PAUSE_S", 0.0)
+    monkeypatch.setattr("oasis.models.llama_server._LOADING_PAUSE_S", 0.0)
     said: list[str] = []
     async with injecting(dense_engine.url, {}) as injector:
         injector.loading = 4
