@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from oasis.plant.values import Form, spelled
 from oasis_modbus.codec import ORDERS, TYPES, decoded, told
 from oasis_modbus.guess import Guess, Run, candidates, cut, other_order_bits
-from oasis_modbus.series import Series
+from oasis_modbus.series import UNMOVED, Series
 
 _SHOWN = 3
 _PLAIN = 0x7FFF
@@ -68,12 +69,12 @@ def number_hints(words: Sequence[int], form: Form) -> tuple[str, ...]:
 def _line(guess: Guess, others: Sequence[Guess]) -> str:
     if guess.registers == 1 and isinstance(guess.value, int) and 0 <= guess.value <= _PLAIN:
         return ""
-    near = [
-        g
-        for g in others
-        if g.bits / g.registers < guess.bits / guess.registers + 4 and g.kind != "uint16" and g.value != guess.value
-    ][: _SHOWN - 1]
-    return "may be " + "; or ".join(str(g) for g in (guess, *near))
+    near: list[Guess] = []
+    for other in others:
+        is_near = other.bits / other.registers < guess.bits / guess.registers + 4 and other.kind != "uint16"
+        if is_near and all(other.value != told.value for told in (guess, *near)):
+            near.append(replace(other, motion=UNMOVED))
+    return "may be " + "; or ".join(str(g) for g in (guess, *near[: _SHOWN - 1]))
 
 
 def _together(guess: Guess, behind: Guess | None, others: Sequence[Guess]) -> str:
