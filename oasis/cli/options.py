@@ -9,6 +9,9 @@ import typer
 if TYPE_CHECKING:
     from oasis.config import Settings
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 Server = Annotated[str, typer.Option("--server", metavar="URL", help="A model server, e.g. http://127.0.0.1:8080.")]
 ModelFile = Annotated[
     str,

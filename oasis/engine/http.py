@@ -23,16 +23,26 @@ def connect(base_url: str, *, api_key: str = "") -> "httpx.AsyncClient":
 
     A proxy named by the environment is used for other machines and never for this one. `localhost` is
     tried on IPv6 and IPv4. Connecting is bounded; a read is bounded by ANSWER_S unless a request says
-    otherwise. Raises ConfigError for an address that cannot be one.
+    otherwise. Raises ConfigError for an address, a key or a proxy that cannot be one.
     """
     import httpx  # noqa: PLC0415
 
     url = base_url.rstrip("/")
     host = host_of(url)
-    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    transport = httpx.AsyncHTTPTransport(
-        proxy=_proxy(url, host), socket_options=_keepalive(), limits=httpx.Limits(keepalive_expiry=4.0)
-    )
+    key = api_key.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(f"The key for {host} holds characters that no key can have. Copy it once more.")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    proxy = _proxy(url, host)
+    try:
+        transport = httpx.AsyncHTTPTransport(
+            proxy=proxy, socket_options=_keepalive(), limits=httpx.Limits(keepalive_expiry=4.0)
+        )
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        raise ConfigError(
+            f"The proxy that your environment names for {host} cannot be used; its address must begin with http:// or "
+            f"https://. Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, or name {host} in NO_PROXY."
+        ) from error
     return httpx.AsyncClient(
         base_url=url,
         headers=headers,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from oasis.engine.catalogue import HubModel
 from oasis.engine.faults import explained
 from oasis.engine.http import connect, read_limit
-from oasis.errors import EngineFault, OasisError, ServerUnreachable
+from oasis.errors import ConfigError, EngineFault, OasisError, ServerUnreachable
 
 if TYPE_CHECKING:
     import httpx
@@ -62,7 +62,12 @@ def unheard(here: int, whole: int) -> None:
 
 def endpoint() -> str:
     """The hub's address."""
-    return os.environ.get("HF_ENDPOINT", "").rstrip("/") or ENDPOINT
+    return os.environ.get("HF_ENDPOINT", "").strip().rstrip("/") or ENDPOINT
+
+
+def _shown() -> str:
+    """The hub's address as it may be printed: without a name and password in it."""
+    return re.sub(r"(?<=//)[^/@]*@", "", endpoint())
 
 
 async def fetch(
@@ -79,9 +84,9 @@ async def fetch(
     """
     from filelock import FileLock, Timeout  # noqa: PLC0415
 
-    target.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(target.with_name(f".{target.name}.lock"))
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with lock.acquire(timeout=0):
             async with connect(endpoint(), api_key=os.environ.get("HF_TOKEN", "")) as http:
                 await _Fetch(http, await _wanted(http, model), target, progress, sleep).run()
@@ -96,17 +101,19 @@ async def _wanted(http: "httpx.AsyncClient", model: HubModel) -> Wanted:
     """What the hub promises of the file. Raises EngineFault."""
     where = f"{model.repository}/{model.file}"
     try:
-        with explained(endpoint()):
+        with explained(_shown()):
             answer = await _head(http, _address(model.repository, "main", model.file))
+    except ConfigError:
+        raise
     except OasisError as fault:
         raise EngineFault(
-            f"The hub at {endpoint()} was not reached ({fault.__cause__ or fault}). Set HF_ENDPOINT for a mirror, or "
+            f"The hub at {_shown()} was not reached ({fault.__cause__ or fault}). Set HF_ENDPOINT for a mirror, or "
             "put a .gguf that you have from elsewhere into the models folder (`oasis models path --folder`)."
         ) from fault
     if answer.status_code in (401, 403):
         raise EngineFault(f"The hub does not give {where} to everyone. Accept its terms there and set HF_TOKEN.")
     if answer.status_code == 404:
-        raise EngineFault(f"The hub at {endpoint()} has no {where}. `oasis models list` shows what can be fetched.")
+        raise EngineFault(f"The hub at {_shown()} has no {where}. `oasis models list` shows what can be fetched.")
     if answer.status_code >= 400:
         raise EngineFault(f"The hub answered {answer.status_code} for {where}. Nothing was stored.")
     headers = answer.headers
@@ -114,7 +121,7 @@ async def _wanted(http: "httpx.AsyncClient", model: HubModel) -> Wanted:
     commit, size = headers.get("x-repo-commit", ""), headers.get("x-linked-size", headers.get("content-length", ""))
     if not (_SHA256.fullmatch(digest) and _COMMIT.fullmatch(commit) and size.isdecimal()):
         raise EngineFault(
-            f"The hub at {endpoint()} gives no sha256, size and commit of {where}, so it cannot be verified. Nothing "
+            f"The hub at {_shown()} gives no sha256, size and commit of {where}, so it cannot be verified. Nothing "
             "was fetched. Try another HF_ENDPOINT."
         )
     return Wanted(model.repository, model.file, commit, int(size), digest)
@@ -229,7 +236,7 @@ class _Fetch:
 
         url = _address(self.wanted.repository, self.wanted.commit, self.wanted.file)
         asked = {**_PLAIN, **({"Range": f"bytes={here}-"} if here else {})}
-        with explained(endpoint()):
+        with explained(_shown()):
             async with self.http.stream(
                 "GET", url, headers=asked, timeout=read_limit(_STALLED_S), follow_redirects=True
             ) as answer:

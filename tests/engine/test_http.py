@@ -56,3 +56,23 @@ async def test_localhost_falls_back_to_ipv4(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_is_no_address_is_refused_in_words(url: str) -> None:
     with pytest.raises(ConfigError, match="is not a server's address"):
         connect(url)
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "http://[::1", "ftp://x"])
+def test_a_proxy_that_cannot_be_used_is_named_by_its_variables(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(ConfigError, match="HTTPS_PROXY, HTTP_PROXY or ALL_PROXY"):
+        connect("http://cabinet.invalid:8080")
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "one\ntwo"])
+def test_a_key_that_no_header_can_carry_is_told_without_showing_it(key: str) -> None:
+    with pytest.raises(ConfigError) as told:
+        connect("http://127.0.0.1:1", api_key=key)
+    assert key not in str(told.value)
+
+
+async def test_white_space_around_a_key_is_not_sent() -> None:
+    async with connect("http://127.0.0.1:1", api_key=" key\n") as http:
+        assert http.headers["Authorization"] == "Bearer key"

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -217,6 +218,36 @@ async def test_no_hub_at_all_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(EngineFault, match=r"The hub at http://127\.0\.0\.1:9 was not reached .*HF_ENDPOINT"):
         await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+
+
+async def test_a_password_in_the_hubs_address_is_not_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("HF_ENDPOINT", " http://me:secret@127.0.0.1:9/ ")
+    with pytest.raises(EngineFault, match=r"The hub at http://127\.0\.0\.1:9 was not reached") as told:
+        await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+    assert "secret" not in str(told.value)
+
+
+async def test_a_folder_that_cannot_be_made_is_told_in_words(serving, tmp_path: Path):
+    (tmp_path / "file").touch()
+    async with serving():
+        with pytest.raises(EngineFault, match=r"was not stored in .*: Not a directory"):
+            await fetch(MODEL, tmp_path / "file" / "models" / "tiny.gguf", sleep=no_wait)
+
+
+async def test_a_disk_that_fills_up_keeps_what_came(serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A file that may grow to 5,000 bytes only stands in for the disk."""
+    resource = pytest.importorskip("resource")
+    limits, ignored = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    async with serving():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+        try:
+            with pytest.raises(EngineFault, match=r"was not stored in .*: File too large"):
+                await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert DATA.startswith((tmp_path / "tiny.gguf.part").read_bytes())
+        assert (await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)).read_bytes() == DATA
 
 
 async def test_the_token_goes_to_the_hub_and_not_to_where_the_bytes_lie(

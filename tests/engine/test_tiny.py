@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gguf import GGUFReader
 
+from oasis.engine.gguf_writer import write_gguf
 from oasis.engine.llama import LlamaClient
 from oasis.engine.tiny import KINDS, byte_symbols, tiny
 from oasis.errors import EngineFault
@@ -34,6 +36,17 @@ def test_a_model_is_the_same_bytes_wherever_it_is_made(kind: str, tmp_path: Path
     assert list(one.parent.iterdir()) == [one]
 
 
+def test_a_library_of_others_reads_what_was_written(tmp_path: Path) -> None:
+    values = {"general.architecture": "x", "a": 7, "b": 0.5, "c": False, "d": ["ä", ""], "e": [1, -2]}
+    write_gguf(tmp_path / "m.gguf", values, {"one": ((3,), [1.0, 2.0, 3.0]), "two": ((2, 3), [0.5] * 6)})
+    read = GGUFReader(tmp_path / "m.gguf")
+    assert {name: read.fields[name].contents() for name in values} == values
+    assert [(t.name, t.shape.tolist(), t.data.flatten().tolist()) for t in read.tensors] == [
+        ("one", [3], [1.0, 2.0, 3.0]),
+        ("two", [3, 2], [0.5] * 6),
+    ]
+
+
 def test_a_model_is_made_once(tmp_path: Path) -> None:
     made = tiny("tiny-dense", tmp_path).stat().st_mtime_ns
     assert tiny("tiny-dense", tmp_path).stat().st_mtime_ns == made
@@ -42,6 +55,12 @@ def test_a_model_is_made_once(tmp_path: Path) -> None:
 def test_an_unknown_kind_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(EngineFault, match="tiny-dense, tiny-swa, tiny-hybrid"):
         tiny("tiny-moe", tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EngineFault, match=r"tiny-dense was not made in .*: Not a directory"):
+        tiny("tiny-dense", tmp_path / "file" / "tiny")
 
 
 def test_every_byte_has_a_symbol_of_its_own() -> None:

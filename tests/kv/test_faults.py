@@ -1,12 +1,14 @@
 """What goes wrong while states are saved and restored: nothing wrong is ever served, and the next session goes on."""
 
 import asyncio
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -19,7 +21,7 @@ from oasis.kv.runtime import Runtime
 from oasis.kv.store import Store
 from oasis.kv.transfer import Transfer
 from oasis.kv.worth import Artifact, Kind
-from tests.kv.slot_work import Bench, bench, complete, prompt, wire
+from tests.kv.slot_work import Bench, bench, prompt, wire
 
 pytestmark = pytest.mark.engine
 HEAD = prompt(600)
@@ -254,13 +256,11 @@ async def until_connected(engine: psutil.Process) -> None:
 
 
 async def killed_in_mid_message(kv: Bench, ids: list[int], slot: int) -> None:
-    """Ask for a long message and kill the engine while it comes."""
-    asking = asyncio.create_task(complete(kv.client, ids, slot, 3000))
-    async with asyncio.timeout(30):
-        while not any(s["is_processing"] for s in await kv.client.slots()):
-            await asyncio.sleep(0)
-    psutil.Process(kv.engine.pid).kill()
-    await asking
+    """Ask for a message without end and kill the engine when its first token has come."""
+    body = {"prompt": ids, "id_slot": slot, "n_predict": -1, "ignore_eos": True, "cache_prompt": True, "stream": True}
+    async for _ in kv.client.complete(json.dumps(body).encode()):
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(kv.engine.pid).kill()
 
 
 async def test_the_models_hash_is_that_of_its_file(tmp_path: Path, models: Path) -> None:
