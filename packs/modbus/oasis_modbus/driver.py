@@ -49,14 +49,17 @@ class ModbusDriver:
 
     async def read(self, points: Sequence[Point]) -> list[Reading]:
         """The readings in order. A `sunspec` item that cannot be read raises ToolFault when nothing else was asked."""
+        return await self._read(points)
+
+    async def _read(self, points: Sequence[Point], is_round: bool = False) -> list[Reading]:
         reader = self._unit_reader()
         plain = [point for point in points if not sunspec_items.is_one(point)]
         if len(plain) == len(points):
-            return await reader.read(points)
+            return await reader.read(points, is_round)
         readings: list[Reading] = []
         for point in points:
             is_model = sunspec_items.is_one(point)
-            readings += await (sunspec_items.read(reader.unit, point) if is_model else reader.read([point]))
+            readings += await (sunspec_items.read(reader.unit, point) if is_model else reader.read([point], is_round))
         return readings
 
     async def block(self, table: str, first: int, count: int) -> list[int]:
@@ -64,7 +67,7 @@ class ModbusDriver:
         return await self._unit_reader().unit.values(TABLES[table], first, count)
 
     def watch(self, points: Sequence[Point], seconds: float, interval_s: float) -> AsyncIterator[Reading]:
-        return changes(lambda: self.read(points), seconds, interval_s)
+        return changes(lambda: self._read(points, is_round=True), seconds, interval_s)
 
     async def identity(self) -> str:
         """Vendor, product and revision by function 43, else by SunSpec's model 1; empty where it says neither.

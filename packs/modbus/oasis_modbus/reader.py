@@ -21,6 +21,9 @@ from oasis_modbus.units import Refused, Unit
 HALVING_S = 5.0
 """How long a read looks for the addresses that do not exist in its blocks."""
 
+_PAUSES = 2.0
+"""While watching, the pause after guessing, as a multiple of what it took."""
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -53,12 +56,16 @@ class Reader:
         """How many registers or bits of each table the device gives at once, as far as it is known."""
         self.series = {name: Series() for name in TABLES}
         self._halve_until = 0.0
+        self._hints_due = 0.0
 
-    async def read(self, points: Sequence[Point]) -> list[Reading]:
-        """The readings in order. Raises ToolFault where nothing at all could be read for a fault of the wire."""
+    async def read(self, points: Sequence[Point], is_round: bool = False) -> list[Reading]:
+        """The readings in order. Raises ToolFault where nothing at all could be read for a fault of the wire.
+
+        In a round of watching, what registers without a type may be is not told each time where that takes long.
+        """
         elements = [element for point in points for element in elements_of(point)]
         got = await self.fetch([e.key for e in elements])
-        hints = self._hints(elements, got)
+        hints = self._hints(elements, got, is_round)
         readings: list[Reading] = []
         for element in elements:
             reading = _reading(element, got[element.key], hints)
@@ -69,7 +76,7 @@ class Reader:
         return readings
 
     def _hints(
-        self, elements: Sequence[Element], got: Mapping[tuple[str, Span], Got]
+        self, elements: Sequence[Element], got: Mapping[tuple[str, Span], Got], is_round: bool
     ) -> dict[tuple[str, int], tuple[str, ...]]:
         """Guesses for the registers that were asked for without a type, by table and address; they are remembered."""
         untyped: defaultdict[str, dict[int, int]] = defaultdict(dict)
@@ -79,7 +86,12 @@ class Reader:
                 untyped[element.table.name][element.span.first] = words[0]
         for name, some in untyped.items():
             self.series[name].add(some)
-        return run_hints(untyped, self.series) if untyped else {}
+        began = time.monotonic()
+        if not untyped or (is_round and began < self._hints_due):
+            return {}
+        hints = run_hints(untyped, self.series)
+        self._hints_due = time.monotonic() + _PAUSES * (time.monotonic() - began)
+        return hints
 
     async def fetch(self, wanted: Sequence[tuple[str, Span]]) -> dict[tuple[str, Span], Got]:
         """The words of each span. A fault of the wire ends it: what was not read says so; raised if nothing was.

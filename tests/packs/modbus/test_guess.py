@@ -1,6 +1,7 @@
 """Guesses at what registers of unknown type hold."""
 
 import struct
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from oasis_modbus.hints import run_hints
 from oasis_modbus.known_maps import known_maps
 from oasis_modbus.series import motion
 
+from oasis.plant.values import Reading
 from tests.packs.modbus.servers import driver, pymodbus_device, raw_device, read, registers
 
 MAPS = Path(__file__).parents[4] / "shared" / "inputs" / "modbus"
@@ -133,14 +135,19 @@ async def test_watching_tells_the_order_of_a_float_from_how_it_moves():
     def answer(request: bytes) -> bytes:
         return registers(request, dict(enumerate(encoded(next(values), "float32", "DCBA", 2))))
 
+    seen: list[Reading] = []
     async with raw_device(answer) as raw, driver(f"{raw.url}/1") as one:
         points = [one.point("input 0-1")]
-        first, *_, last = [r async for r in one.watch(points, 0.9, 0.1) if r.point.address == "input 0"]
-        again, _ = await one.read(points)
-    assert "DCBA" not in first.more[0].split(";")[0]
-    assert last.more[0].startswith("may be float32 DCBA 48.")
-    assert "changes it moved smoothly)" in last.more[0]
+        async with aclosing(one.watch(points, 60, 0.1)) as watch:  # type: ignore[type-var]
+            async for reading in watch:
+                seen.append(reading)
+                if sum(r.point.address == "input 0" for r in seen) == 6:
+                    break
+        again, within = await one.read(points)
+    assert "DCBA" not in seen[0].more[0].split(";")[0]
     assert again.more[0].startswith("may be float32 DCBA 48.")
+    assert "changes it moved smoothly)" in again.more[0]
+    assert within.more == ("within the float32 that begins at 0",)
 
 
 @settings(max_examples=80, deadline=None, database=None)
