@@ -9,6 +9,7 @@ from typing import Any, cast
 from oasis.core.sound import sound
 
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\', re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
 _HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -28,13 +29,17 @@ def read_object(text: str) -> Written:
     r"""The JSON object that `text` is.
 
     Line breaks inside strings and backslashes that start no escape (`E:\Plant\a.st`) are taken as meant, half a
-    character (`\ud800` alone) is U+FFFD; nothing is added, so a text that was cut off is never completed.
+    character (`\ud800` alone) is U+FFFD; a code block around the object, and an object written as a JSON string, are
+    unwrapped. Nothing is added, so a text that was cut off is never completed.
     Raises ValueError, in words for the model, for everything else.
     """
     if not text.strip():
         raise ValueError("the arguments are empty; they must be a JSON object")
     try:
-        value, mark = _load(text)
+        fenced = _FENCED.fullmatch(text.strip())
+        value, mark = _load(fenced[1] if fenced else text)
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            return read_object(value)
         if not isinstance(value, dict):
             raise ValueError(f"the arguments are {_kind(value)}; they must be a JSON object")
         doubtful: dict[str, str] = {}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from oasis.core.arguments import read_object
 from oasis.core.fold import Message, fold
 from oasis.core.items import Assistant, Item, NewItem, ToolCall
 from oasis.core.prefix import Prefix
@@ -44,7 +45,7 @@ def message_object(
 ) -> dict[str, Any]:
     """A message of the model as it is sent again.
 
-    Arguments that are no JSON object are wrapped: servers refuse them for good.
+    Arguments that are no JSON object, which servers refuse for good, go as what was read of them, or wrapped.
     """
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if reasoning:
@@ -59,7 +60,11 @@ def message_object(
 
 def _parsable(arguments: str) -> str:
     try:
-        is_object = isinstance(json.loads(arguments), dict)
+        if isinstance(json.loads(arguments), dict):
+            return arguments
     except ValueError:
-        is_object = False
-    return arguments if is_object else json.dumps({"malformed": arguments}, ensure_ascii=False)
+        pass
+    try:
+        return json.dumps(read_object(arguments).value, ensure_ascii=False)
+    except ValueError:
+        return json.dumps({"malformed": arguments}, ensure_ascii=False)

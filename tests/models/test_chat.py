@@ -97,6 +97,18 @@ async def test_a_call_cut_at_the_length_limit_has_a_fault_and_goes_back_as_an_ob
 
 
 @pytest.mark.parametrize(
+    "arguments", [r'{"path": "E:\Plant\a.st"}', '"{\\"path\\": \\"a\\"}"', '```json\n{"path": "a"}\n```']
+)
+async def test_arguments_that_could_be_read_go_back_as_they_were_read(arguments: str):
+    call = piece(0, arguments, id="a", function={"name": "read"})
+    async with serving(stream(sse(delta(**call), delta("tool_calls")))) as server:
+        _, reply, _, _ = await ask(server)
+    sent = json.loads(reply.message.wire)["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(sent)["path"].endswith(("a", "a.st"))
+    assert reply.message.calls[0].arguments == arguments
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "<function=read>\n<parameter=path>\nx\n</parameter>\n</function>",

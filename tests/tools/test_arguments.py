@@ -16,6 +16,8 @@ from tests.tools.conftest import Project
         (r'{"a": "\ud800"}', Written({"a": "\ufffd"}, {"a": r"\ud800"})),
         (r'{"a": "\ud83d\ude00"}', Written({"a": "\U0001f600"}, {})),
         (r'{"\ud800": {"\udc00": 1}}', Written({"\ufffd": {"\ufffd": 1}}, {"\ufffd": r"\udc00"})),
+        (r'"{\"a\": \"x\\ny\"}"', Written({"a": "x\ny"}, {})),
+        ('```json\n{"a": "```"}\n```', Written({"a": "```"}, {})),
         ('{"a": "\ue000\\q"}', Written({"a": "\ue000\\q"}, {"a": r"\q"})),
         (r'{"a": "\ue000\q"}', Written({"a": "\ue000\\q"}, {"a": r"\q"})),
     ],
@@ -92,3 +94,11 @@ async def test_a_wrong_argument_name_is_answered_with_the_one_meant_on_one_line(
     assert text.count("\n") == 1
     assert "additionalProperties" not in text
     assert len(text) < 300
+
+
+@pytest.mark.parametrize(
+    "text", [r'"{\"a\": "', r'"{\"a\": \"x"', '```json\n{"a": 1\n```', '```json\n{"a": 1}', '"[]"', '""']
+)
+def test_what_is_wrapped_and_cut_off_is_not_completed(text: str):
+    with pytest.raises(ValueError, match="the arguments are"):
+        read_object(text)
