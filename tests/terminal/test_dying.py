@@ -146,3 +146,92 @@ async def test_an_engine_that_is_killed_in_a_turn_is_started_again_and_the_turn_
         assert "Again in" not in session.text
         session.send("/quit\r")
         assert await session.ended() == 0
+
+
+@pytest.mark.engine
+async def test_esc_is_heard_while_an_engine_is_started_again(project: Path, tmp_path_factory: pytest.TempPathFactory):
+    """The message is in the input again; sent once more, it starts the engine once more, in the same session."""
+    model = tiny("tiny-dense", tmp_path_factory.getbasetemp().parent / "tiny-models")
+    async with terminal(project, "--model", str(model), "--context", "8192", OASIS_KV="false") as session:
+        await session.until("token lane", "·")
+        oasis = psutil.Process(session.process.pid)
+        first = oasis.children()[0]
+        first.kill()
+        async with asyncio.timeout(15):
+            while first.status() != psutil.STATUS_ZOMBIE:
+                await asyncio.sleep(0)
+        session.send("hello\r")
+        async with asyncio.timeout(15):
+            while not (begun := [child for child in oasis.children() if child != first]):
+                await asyncio.sleep(0)
+        begun[0].suspend()
+        await session.until("It is started again.")
+        session.send("\x1b")
+        await session.until("The engine was not started again", "› hello")
+        assert not begun[0].is_running() or begun[0].status() == psutil.STATUS_ZOMBIE
+        session.send("\r")
+        await session.until("turn 1")
+        session.send("/quit\r")
+        assert await session.ended() == 0
+
+
+STOPPED = """
+import asyncio, signal, sys
+from oasis.cli import main
+{before}
+sys.argv = ["oasis", "--server", "http://127.0.0.1:9"]
+main.main()
+"""
+TWICE = """
+def run(work):
+    work.close()
+    signal.raise_signal(signal.SIGINT)
+asyncio.run = run
+told = main._fail
+main._fail = lambda *said: (signal.raise_signal(signal.SIGINT), told(*said))
+"""
+
+
+async def test_a_second_ctrl_c_while_the_first_one_ends_it_changes_nothing(project: Path):
+    session = PtySession(80, 24)
+    await session.start_program([sys.executable, "-c", STOPPED.format(before=TWICE)], project)
+    try:
+        assert await session.ended() == 130
+        assert "Traceback" not in session.text
+        assert session.is_sane
+    finally:
+        await session.close()
+
+
+SHELL = """
+import fcntl, os, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+"""
+"""A shell that has this terminal for its own, and so can stop jobs and have them go on."""
+
+
+@pytest.mark.parametrize("name", ["SIGTSTP", "SIGSTOP"])
+async def test_a_session_that_is_stopped_goes_on_where_it_was(project: Path, name: str):
+    async with serving(text("ok")) as server:
+        session = PtySession(80, 24)
+        await session.start_program([sys.executable, "-c", SHELL], project, PS1=r"$ \[\e[?25h\]")
+        try:
+            await session.until("$")
+            session.send(f"{sys.executable} -m oasis.cli.main --server {server.url}\r")
+            await session.until("m · chat lane")
+            session.send("half a")
+            await session.until("› half a")
+            oasis = psutil.Process(session.process.pid).children()[0]
+            oasis.send_signal(getattr(signal, name))
+            await session.until("Stopped")
+            session.send("fg\r")
+            await session.until("› half a", gone="$ fg\n$")
+            session.send(" message\r")
+            await session.until("› half a message", "turn 1")
+            session.send("/quit\r")
+            await session.until("goes on with this session")
+            session.send("exit\r")
+            assert await session.ended() == 0
+        finally:
+            await session.close()

@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 
 from oasis.core import events as told
 from oasis.core.items import Status, ToolCall
+from oasis.core.rule import Ask, Deny
 from oasis.core.tool import Preview
 from oasis.core.usage import Usage
 from oasis.ui.terminal.blocks import MAX_OPEN_LINES
@@ -14,6 +16,8 @@ from oasis.ui.terminal.drawer import MAX_CHARS, MAX_CHARS_EACH, Drawer
 from oasis.ui.terminal.feed import Feed
 from oasis.ui.terminal.live import Live
 from oasis.ui.terminal.paint import ASCII, Brush, Glyphs, bare, glyphs
+from oasis.ui.terminal.permission import Desk
+from oasis.ui.terminal.thought import ROWS
 
 DIFF = "--- a.st\n+++ a.st\n@@ -1,2 +1,2 @@\n-A := 1;\n+A := 10;\n B := 2;"
 
@@ -56,6 +60,64 @@ def test_a_call_is_one_line(name: str, subject: str, text: str, status: Status, 
     stage = Stage()
     stage.call(name, subject, text, status=status)
     assert stage.text == line
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "preview", "brief"),
+    [
+        ("search", '{"pattern": "Speed"}', Preview("Search . for Speed", "."), "search Speed"),
+        (
+            "search",
+            '{"pattern": "Speed", "path": "src"}',
+            Preview("Search src for Speed", "src"),
+            "search Speed in src",
+        ),
+        ("read", '{"limit": 3, "path": "no.st"}', Preview("read", "", '{"limit": 3, "path": "no.st"}'), "read no.st"),
+        ("read", "no JSON", Preview("read", "", "no JSON"), "read no JSON"),
+        ("read", "[]", Preview("read", "", "[]"), "read []"),
+        ("list_tags", "{}", Preview("List the tags", "", "a body"), "list_tags List the tags"),
+    ],
+)
+def test_a_call_says_what_it_touches(name: str, arguments: str, preview: Preview, brief: str):
+    stage = Stage()
+    stage.feed.show(told.CallStarted(ToolCall("c", name, arguments), preview))
+    assert stage.live.activity(0.0, 80, Glyphs()) == [f"● {brief} · 1 s"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [("no, use 0.02", "denied: no, use 0.02"), ("", "denied"), ("not in this mode", "denied: not in")],
+)
+async def test_a_denial_is_told_in_the_words_of_whoever_denied(reason: str, said: str):
+    stage = Stage()
+    text = "not in this mode" if reason == "not in this mode" else (await denied(reason)).reason
+    stage.call("bash", "rm x", text, status=Status.DENIED)
+    assert f" · {said}" in stage.text
+    assert "The engineer denied" not in stage.text
+
+
+async def denied(words: str) -> Deny:
+    """What the gate is told where the person says no, with these words."""
+    desk = Desk(lambda *_: None, lambda: None, lambda _: ("bash", "c"), lambda *_: (), lambda _: None)
+    answer = asyncio.ensure_future(desk.ask(Ask(Preview("run", "rm x"))))
+    while desk.question is None or not desk.question.is_open:
+        await asyncio.sleep(0)
+    desk.choose("w" if words else "n")
+    if words:
+        desk.explain(words)
+    found = await answer
+    assert isinstance(found, Deny)
+    return found
+
+
+def test_the_time_of_a_call_that_was_asked_about_is_counted_from_the_answer():
+    stage = Stage()
+    stage.feed.show(told.CallStarted(ToolCall("c", "bash", "{}"), Preview("run", "make")))
+    stage.feed.asked("c", is_waiting=True)
+    stage.now = 60.0
+    assert stage.live.activity(60.0, 80, Glyphs()) == ["● bash make · waits for your answer"]
+    stage.feed.asked("c", is_waiting=False)
+    assert stage.live.activity(63.0, 80, Glyphs()) == ["● bash make · 3 s"]
 
 
 def test_a_call_stays_one_line_however_long_its_argument_is():
@@ -106,6 +168,10 @@ def test_values_of_a_device_are_a_table_with_unit_and_status():
     assert ["supply", "(input", "0)", "71.8", "°C", "good", "function", "4"] in rows
     assert ["name", '"a,', "b:", 'c"', "good", "x"] in rows
     assert ["level", "(input", "2)", "-", "no", "answer", "function", "4"] in rows
+    assert "\n  might be: int16\n" in stage.text
+    stage.lines.clear()
+    stage.feed.folded(1)
+    assert "02ce" in stage.text
 
 
 @pytest.mark.parametrize("closing", ["1 value", "first values, then 1 change in 5 s"])
@@ -255,3 +321,30 @@ def test_the_drawer_forgets_the_oldest():
 def test_a_terminal_without_utf8_gets_other_signs():
     assert glyphs("ANSI_X3.4-1968") == ASCII
     assert glyphs("UTF-8") == Glyphs()
+
+
+async def test_rows_of_reasoning_that_are_full_never_change():
+    """What stands below moves up row by row, and is not broken into other rows with each word."""
+    stage, shown = Stage(width=41), list[list[str]]()
+    for n in range(120):
+        stage.feed.show(told.Reasoning(f"{'word' * (n % 3 + 1)} "))
+        stage.feed.writing.draw()
+        shown.append(bare(stage.live.tail).split("\n"))
+    for before, after in pairwise(shown):
+        assert len(after) <= ROWS
+        assert after[:-1] in (before[:-1], before[-len(after[:-1]) :], before[:-1][1:], before)
+
+
+async def test_what_is_being_written_stands_where_it_will_be_printed():
+    stage = Stage()
+    stage.feed.show(told.Text("# Title\n\nFirst it"))
+    stage.feed.writing.draw()
+    below = bare("".join(stage.lines) + stage.live.tail)
+    stage.feed.close()
+    assert below == stage.text == "Title\n\nFirst it\n"
+
+
+def test_a_plan_goes_on_below_itself():
+    stage = Stage(width=41)
+    stage.feed.announce("tag     set_point\nwire    00 05 00 00 00 06 01 06 00 00 02 ee (function 6)")
+    assert stage.text == "tag     set_point\nwire    00 05 00 00 00 06 01 06 00 00 02\n        ee (function 6)\n"

@@ -19,7 +19,7 @@ def test_a_prefill_says_what_is_done_what_is_left_and_for_how_long():
 
 def test_seconds_are_not_told_before_there_is_a_rate():
     pace = Pace(10.0, 100, Prefill(1_000, 100, 100))
-    assert "left" not in prefill_bar(pace, 12.0, ASCII)
+    assert prefill_bar(pace, 12.0, ASCII).endswith(" 0 done - 900 to do - 2 s so far - 100 reused")
     assert "#" not in prefill_bar(pace, 12.0, ASCII)
 
 

@@ -5,10 +5,12 @@ import stat
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.buffer import CompletionState
+from prompt_toolkit.completion import CompleteEvent, Completion, DummyCompleter
 from prompt_toolkit.document import Document
 
 from oasis.ui.terminal.complete import Files, InputCompleter, fuzzy
+from oasis.ui.terminal.editor import Editor
 from oasis.ui.terminal.history import MAX_ENTRIES, InputHistory
 from oasis.ui.terminal.notify import notification
 from oasis.ui.terminal.paste import Pasted
@@ -114,3 +116,15 @@ def test_commands_and_their_arguments_are_completed(completer: InputCompleter):
 )
 def test_a_notification_is_what_the_terminal_understands(environment: dict[str, str], sequence: str):
     assert notification("Oasis", "turn\x1b 1;", environment) == sequence
+
+
+def test_a_completion_that_is_the_only_one_leaves_no_menu(tmp_path: Path):
+    editor = Editor(lambda: tmp_path / "history.jsonl", DummyCompleter())
+    editor.buffer.document = Document("see @con")
+    state = CompletionState(editor.buffer.document, [Completion("@conveyor.st", start_position=-4)])
+    editor.buffer.complete_state = state
+    editor.take_only_completion()
+    assert editor.text == "see @conveyor.st"
+    assert editor.buffer.complete_state is None
+    editor.buffer.complete_state = CompletionState(editor.buffer.document, [Completion("a"), Completion("b")])
+    assert editor.only_completion is None

@@ -144,3 +144,14 @@ async def test_one_of_several_is_picked_or_none():
     await asyncio.sleep(0)
     assert office.desk.escape()
     assert await task is None
+
+
+async def test_a_pattern_that_is_long_is_shown_whole():
+    office = Office()
+    command = "for unit in 1 2 3 4 5 6; do ./read.sh $unit --quiet; done"
+    task = await office.asked(Preview("run it", command))
+    lines = [text for _, text in office.desk.question.lines(48)]
+    assert " ".join(" ".join(lines[2:5]).split()) == f"a yes, and for this session: edit:{command}"
+    assert max(map(len, lines)) <= 48
+    office.desk.choose("n")
+    await task

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import Completer
+from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import BufferControl
@@ -67,6 +67,19 @@ class Editor:
         state = self.buffer.complete_state
         self.buffer.complete_state = None
         return state is not None and state.current_completion is not None
+
+    @property
+    def only_completion(self) -> Completion | None:
+        """The completion that is offered where there is just one."""
+        state = self.buffer.complete_state
+        return state.completions[0] if state is not None and len(state.completions) == 1 else None
+
+    def take_only_completion(self) -> None:
+        """Have it in the input, with nothing left to choose from."""
+        if (only := self.only_completion) is not None:
+            self.buffer.cancel_completion()
+            self.buffer.delete_before_cursor(-only.start_position)
+            self.buffer.insert_text(only.text, fire_event=False)
 
     def continue_line(self) -> bool:
         """A backslash before the cursor becomes a line break; False where there is none."""

@@ -37,13 +37,16 @@ class Pace:
 
 
 def prefill_bar(pace: Pace, now_s: float, signs: Glyphs) -> str:
-    """`prefill ████░░░░ 1,204 done · 3,100 to do · 12 s left · 8,400 reused`."""
+    """`prefill ████░░░░ 1,204 done · 3,100 to do · 12 s left · 8,400 reused`.
+
+    While no rate is known: how long it has taken so far.
+    """
     at = pace.now
     new, done = max(1, at.total_tokens - at.cached_tokens), at.done_tokens - at.cached_tokens
     filled = min(BAR_CELLS, BAR_CELLS * done // new)
     left = pace.seconds_left(now_s)
     parts = [f"{done:,} done", f"{max(0, new - done):,} to do"]
-    parts += [f"{left:,.0f} s left"] if left is not None else []
+    parts.append(f"{left:,.0f} s left" if left is not None else f"{duration(max(1.0, now_s - pace.began_s))} so far")
     parts += [f"{at.cached_tokens:,} reused"]
     return f"prefill {signs.full * filled}{signs.empty * (BAR_CELLS - filled)} " + f" {signs.dot} ".join(parts)
 

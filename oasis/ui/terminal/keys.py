@@ -45,6 +45,10 @@ def _bind_input(keys: KeyBindings, editor: "Editor", actions: "Actions", typing:
     def _(event: KeyPressEvent) -> None:
         editor.buffer.start_completion(select_first=True)
 
+    @keys.add("tab", filter=typing & Condition(lambda: editor.only_completion is not None))
+    def _(event: KeyPressEvent) -> None:
+        editor.take_only_completion()
+
     @keys.add("c-x", "c-e", filter=typing)
     def _(event: KeyPressEvent) -> None:
         actions.edit_outside()

@@ -12,7 +12,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-_COLUMN_GAP = 2
+from oasis.ui.terminal.columns import fitted_widths
+
+_EDGES = 2
 
 
 class _LeftHeading(Heading):
@@ -38,15 +40,17 @@ class _WholeTable(TableElement):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         names = [cell.content for cell in self.header.row.cells] if self.header and self.header.row else []
         rows = [[cell.content for cell in row.cells] for row in self.body.rows] if self.body else []
-        longest = [_longest_word(column) for column in zip(names, *rows, strict=False)]
-        if sum(longest) + _COLUMN_GAP * len(longest) > options.max_width:
+        columns = [*zip(names, *rows, strict=False)]
+        widest = [max(cell.cell_len for cell in column) for column in columns]
+        widths = fitted_widths(widest, [_longest_word(column) for column in columns], options.max_width - _EDGES)
+        if widths is None:
             yield from _as_lists(names, rows)
             return
         table = Table(box=box.SIMPLE, pad_edge=False, style="markdown.table.border", collapse_padding=True)
-        for name, width in zip(names, longest, strict=True):
+        for name, width in zip(names, widths, strict=True):
             heading = name.copy()
             heading.stylize("markdown.table.header")
-            table.add_column(heading, min_width=width, overflow="fold")
+            table.add_column(heading, width=width, overflow="fold")
         for row in rows:
             table.add_row(*row)
         yield table

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 120
 _TAB = 4
-_BLANK_END = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$")
+_BLANK_END = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _STYLES = {"markdown.code": "cyan", "markdown.hr": "dim", "markdown.block_quote": "dim"}
 
@@ -90,9 +90,13 @@ class Brush:
         console = self.console(out)
         for renderable in renderables:
             console.print(renderable)
-        lines = [_BLANK_END.sub(r"\1", line) for line in out.getvalue().split("\n")]
+        lines = [_BLANK_END.sub(_colours_of, line) for line in out.getvalue().split("\n")]
         full = [n for n, line in enumerate(lines) if bare(line).strip()]
         return "\n".join(lines[full[0] : full[-1] + 1]) + "\n" if full else ""
+
+
+def _colours_of(blanks: re.Match[str]) -> str:
+    return "".join(_COLOUR.findall(blanks[0]))
 
 
 def bare(text: str) -> str:
@@ -115,6 +119,18 @@ def one_line(text: str, width: int) -> str:
 def fitted(line: str, width: int) -> str:
     """The line cut to `width` columns, the blanks in it as they are."""
     return _cut(clean(line).rstrip(), width)
+
+
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """The text on at most `most` lines of at most `width` columns, broken between words where it can be."""
+    rest, rows = " ".join(clean(text).split()), list[str]()
+    while cell_len(rest) > width and len(rows) < most - 1:
+        row = set_cell_size(rest, width).rstrip()
+        blank = row.rfind(" ")
+        row = row[:blank] if blank > width // 2 and not rest[len(row) :].startswith(" ") else row
+        rows.append(row)
+        rest = rest[len(row) :].lstrip()
+    return [*rows, _cut(rest, width)]
 
 
 def _cut(text: str, width: int) -> str:

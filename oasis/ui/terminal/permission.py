@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oasis.ui.terminal.paint import fitted, one_line
+from oasis.ui.terminal.paint import one_line, wrapped
 
 if TYPE_CHECKING:
     from oasis.agent.gate import Answer
@@ -21,6 +21,9 @@ _PLAIN_DENIAL = f"{DENIED}. Do not try it another way; ask what they want instea
 OPENS_S, DANGER_OPENS_S = 0.3, 1.0
 """A question takes no key so soon after it appeared, nor so soon after a key that came too early: a key that is held,
 or meant for the question before, answers nothing that was not read."""
+
+
+CHOICE_INDENT, MAX_CHOICE_ROWS = 5, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,10 @@ class Question:
         for number, choice in enumerate(self.choices):
             is_selected = number == self.selected
             key = choice.key if self.is_open else "·"
-            line = fitted(f"{'>' if is_selected else ' '} {key}  {choice.text}", width)
-            lines.append(("class:selected" if is_selected and self.is_open else "", line))
+            style = "class:selected" if is_selected and self.is_open else ""
+            first, *more = wrapped(choice.text, width - CHOICE_INDENT, MAX_CHOICE_ROWS)
+            lines.append((style, f"{'>' if is_selected else ' '} {key}  {first}"))
+            lines += [(style, " " * CHOICE_INDENT + row) for row in more]
         return lines
 
 

@@ -8,7 +8,9 @@ from oasis.ui.terminal.commands.base import Command
 from oasis.ui.terminal.paint import words
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from oasis.plant.plant import Plant
     from oasis.plant.site import Site
@@ -34,7 +36,7 @@ async def _site(place: "Workplace", argument: str) -> None:
     place.feed.say(
         words(f"{site.name}: {site.path}", "bold"),
         words(f"sha256 {site.digest[:16]}, as it was when the session began", "dim"),
-        _tags(site, argument),
+        *_tags(site, argument, place.brush.width),
     )
     if plant.safe_state:
         place.feed.say(words(plant.safe_state))
@@ -43,14 +45,19 @@ async def _site(place: "Workplace", argument: str) -> None:
         place.feed.say(words(denied))
 
 
-def _tags(site: "Site", wanted: str) -> "Table":
-    table = _table("tag", "where", "unit", "may be written")
+def _tags(site: "Site", wanted: str, width: int) -> "list[RenderableType]":
+    """The tags whose name holds this word, device by device."""
+    from oasis.ui.terminal.columns import in_columns  # noqa: PLC0415
+
+    by_device: dict[str, list[tuple[Text, ...]]] = {}
     for name, tag in sorted(site.tags.items()):
         if wanted.casefold() in name.casefold():
-            style = "bold red" if tag.is_writable else ""
-            where = f"{tag.url} {tag.point.address}"
-            table.add_row(words(name), words(where, "dim"), words(tag.point.form.unit), words(tag.limits, style))
-    return table
+            where, unit = words(tag.point.address, "dim"), words(tag.point.form.unit)
+            limits = words(tag.limits, "bold red" if tag.is_writable else "")
+            by_device.setdefault(tag.url, []).append((words(name), where, unit, limits))
+    names = tuple(words(name, "dim") for name in ("tag", "where", "unit", "may be written"))
+    parts = [part for url, rows in by_device.items() for part in (words(url, "dim"), *rows)]
+    return in_columns([names, *parts], width)
 
 
 def _table(*columns: str) -> "Table":
