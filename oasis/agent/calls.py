@@ -43,13 +43,15 @@ class CallRunner:
         self._ask = ask
         self._emit = emit
         self.hooks = hooks
+        self._passed = 0
 
-    async def run(self, session: Session, calls: Sequence[ToolCall]) -> None:
+    async def run(self, session: Session, calls: Sequence[ToolCall]) -> bool:
         """Append one output for each call, in call order. Neighbouring READ calls run in parallel.
 
+        False where none of them was a call of a tool that was there, with arguments that fit, and allowed.
         When cancelled, every call still gets its output (*cancelled*) before CancelledError goes on.
         """
-        waiting, group = list(calls), []
+        waiting, group, self._passed = list(calls), [], 0
         try:
             while waiting:
                 group = self._parallel(waiting)
@@ -61,6 +63,7 @@ class CallRunner:
                 when = "while it ran; it may have had part of its effect" if call in group else "before it ran"
                 session.append(ToolOutput(call.id, call.name, f"Cancelled {when}.", Status.CANCELLED))
             raise
+        return self._passed > 0
 
     def _parallel(self, calls: list[ToolCall]) -> list[ToolCall]:
         """The longest run of READ calls at the beginning, at least one call."""
@@ -89,6 +92,7 @@ class CallRunner:
         answer, said = await self._answer(checked)
         if isinstance(answer, Deny):
             return self._finish(call, Outcome(answer.reason, Status.DENIED), 0.0)
+        self._passed += 1
         session.start_call(call)
         began = time.perf_counter()
         outcome = with_text(await _guarded(checked, answer), said)
@@ -106,6 +110,7 @@ class CallRunner:
         try:
             preview = await tool.preview(arguments)
         except ToolFault as fault:
+            self._passed += 1
             self._emit(CallStarted(call, Preview(call.name, "", call.arguments)))
             return Outcome(str(fault), Status.ERROR)
         self._emit(CallStarted(call, preview))

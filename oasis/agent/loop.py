@@ -214,8 +214,7 @@ class Agent:
             call = message.calls[0]
             self._answer_all(message, "Not run: the same call with the same arguments came three times running.")
             raise Ended("repeating", detail=f"{call.name} was called three times running with the same arguments")
-        await self._calls.run(self._session, message.calls)
-        self._patience.end_if_malformed()
+        self._patience.see_outputs(message, await self._calls.run(self._session, message.calls))
 
     def _answer_all(self, message: Assistant, text: str) -> None:
         for call in message.calls:

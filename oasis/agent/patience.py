@@ -6,6 +6,7 @@ from oasis.core.items import Assistant, Stop
 
 _ASK_AGAIN_LIMIT = 2
 _MALFORMED_LIMIT = 3
+_REFUSED_LIMIT = 10
 _REPEAT_LIMIT = 3
 
 _ASKED_AGAIN = {
@@ -25,6 +26,7 @@ class Patience:
         self._asked_again = 0
         self._was_unrun = False
         self._malformed = 0
+        self._refused = 0
         self._repeats = 0
         self._last: tuple[tuple[str, str], ...] = ()
 
@@ -33,14 +35,17 @@ class Patience:
         calls = tuple((call.name, call.arguments) for call in message.calls)
         self._repeats = self._repeats + 1 if calls == self._last else 1
         self._last = calls
-        self._malformed = self._malformed + 1 if all(call.fault for call in message.calls) else 0
         self._asked_again = 0
         return self._repeats >= _REPEAT_LIMIT
 
-    def end_if_malformed(self) -> None:
-        """Raise Ended after three messages running whose calls cannot be run."""
+    def see_outputs(self, message: Assistant, is_any_passed: bool) -> None:
+        """Take in whether a call of the message could be run. Raises Ended where that goes on in vain."""
+        self._malformed = self._malformed + 1 if all(call.fault for call in message.calls) else 0
+        self._refused = 0 if is_any_passed else self._refused + 1
         if self._malformed >= _MALFORMED_LIMIT:
             raise Ended("malformed", detail="three messages running held calls that could not be run")
+        if self._refused >= _REFUSED_LIMIT:
+            raise Ended("malformed", detail="in ten messages running no call could be run, or none was allowed")
 
     def ask_again(self, message: Assistant) -> str:
         """What to say to a message without calls. Raises Ended with the answer, or after asking twice in vain."""

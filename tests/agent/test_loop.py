@@ -109,6 +109,21 @@ async def test_three_messages_of_calls_that_cannot_be_run_end_the_turn(tmp_path:
     assert (await bench.agent.turn(TASK)).reason == "malformed"
 
 
+async def test_ten_messages_without_a_call_that_could_be_run_end_the_turn(tmp_path: Path):
+    script = [reply("", call("no_such_tool" if n % 2 else "look", f"c{n}", other=str(n))) for n in range(10)]
+    bench = build(tmp_path, ScriptedModel(script))
+    finished = await bench.agent.turn(TASK)
+    assert (finished.reason, finished.detail[:24]) == ("malformed", "in ten messages running ")
+    assert bench.runs.texts == []
+
+
+async def test_one_call_that_runs_between_those_that_cannot_is_patience_enough(tmp_path: Path):
+    wrong = [reply("", call("no_such_tool", f"c{n}", other=str(n))) for n in range(18)]
+    script = [*wrong[:9], reply("", call("look", "c", text="a")), *wrong[9:], reply("done")]
+    bench = build(tmp_path, ScriptedModel(script))
+    assert (await bench.agent.turn(TASK)).reason == "done"
+
+
 async def test_the_same_call_three_times_running_is_stopped_also_when_it_succeeds(tmp_path: Path):
     bench = build(tmp_path, ScriptedModel([reply("", call("look", text="a"))] * 3))
     finished = await bench.agent.turn(TASK)
