@@ -26,6 +26,7 @@ class OpcUaDriver:
         self._opening = asyncio.Lock()
         self._open: tuple[Link, Atlas] | None = None
         self._called: dict[str, Value] = {}
+        self._typed: dict[str, str] = {}
         self.url = self._address.url
 
     def point(self, text: str) -> Point:
@@ -159,6 +160,6 @@ class OpcUaDriver:
                 lost, self._open = self._open[0], None
                 await lost.close()
             if self._open is None:
-                link = await opened(self._address)
+                link = await opened(self._address, self._typed)
                 self._open = link, Atlas(link)
             return self._open

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
@@ -12,7 +11,7 @@ from asyncua.crypto import uacrypto
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget
-from oasis_opcua import faults, keys, trust
+from oasis_opcua import faults, keys, password, trust
 from oasis_opcua.address import NONE, Address
 from oasis_opcua.endpoints import POLICY, Endpoint, chosen, discovered
 from oasis_opcua.items import BASE, Node
@@ -139,8 +138,11 @@ def _parameters(asked: Sequence[tuple[Any, int]]) -> Any:
     return ua.ReadParameters(TimestampsToReturn=ua.TimestampsToReturn.Source, NodesToRead=nodes)
 
 
-async def opened(address: Address) -> Link:
-    """A session with the server. Raises ToolFault with what to do about it."""
+async def opened(address: Address, typed: dict[str, str]) -> Link:
+    """A session with the server. Raises ToolFault with what to do about it.
+
+    `typed` holds the password that a person typed for this address, if any: one that works is not asked for again.
+    """
     server = await discovered(address)
     endpoint = chosen(address, server)
     client = Client(address.wire, timeout=ANSWER_S, watchdog_intervall=ALIVE_S)
@@ -152,8 +154,13 @@ async def opened(address: Address) -> Link:
         await _secure(client, endpoint)
     if address.user:
         client.set_user(address.user)
-        client.set_password(_password(address))
-    await _connect(client, address, endpoint)
+        known = password.known(address)
+        secret = known if known is not None else typed.pop(address.user, None) or password.asked(address)
+        client.set_password(secret)
+        await _connect(client, address, endpoint)
+        typed[address.user] = secret
+    else:
+        await _connect(client, address, endpoint)
     link = Link(address, client, endpoint)
     try:
         await link.learn()
@@ -183,15 +190,4 @@ async def _secure(client: Client, endpoint: Endpoint) -> None:
         own.key,
         server_certificate=uacrypto.CertProperties(endpoint.certificate, "der"),
         mode=getattr(ua.MessageSecurityMode, endpoint.mode),
-    )
-
-
-def _password(address: Address) -> str:
-    """The user's password, from the environment only. Raises ToolFault where there is none."""
-    for name in (address.variable, "OASIS_OPCUA_PASSWORD"):
-        if name in os.environ:
-            return os.environ[name]
-    raise ToolFault(
-        f"There is no password for {address.user!r} on {address.host}:{address.port}. Set {address.variable} (or "
-        "OASIS_OPCUA_PASSWORD for all servers) in the environment and start Oasis again; never write it into a URL."
     )

@@ -40,8 +40,8 @@ def in_words(address: Address) -> Generator[None]:
             raise Refused(trust.not_trusted_there(address, name), name) from fault
         if name in ("BadUserAccessDenied", "BadIdentityTokenRejected", "BadIdentityTokenInvalid") and address.user:
             raise Refused(
-                f"{where} does not let {address.user!r} in ({name}): the name or the password in "
-                f"{address.variable} is wrong, or this user may not do that.",
+                f"{where} does not let {address.user!r} in ({name}): the name or the password is wrong (it is taken "
+                f"from {address.variable} where that is set), or this user may not do that.",
                 name,
             ) from fault
         if name in ("BadConnectionClosed", "BadSecureChannelClosed", "BadTimeout", "BadShutdown"):

@@ -82,7 +82,7 @@ def put_definition(node: NodeData, element: Xml.Element, ids: Ids, types: Types)
 def _structure(wire: Any, given: Xml.Element, fields: list[Xml.Element], ids: Ids, types: Types) -> Any:
     """A structure's definition, with the fields that it inherits, which a file leaves out (Part 6, F.12)."""
     above = types.above(wire)
-    inherited = types.definition(above[1]) if len(above) > 1 else None
+    inherited: Any = types.definition(above[1]) if len(above) > 1 else None
     own = [_structure_field(field, ids) for field in fields]
     if isinstance(inherited, ua.StructureDefinition):
         own = [*inherited.Fields, *own]
