@@ -71,20 +71,25 @@ def _sunspec(text: str) -> list[Known]:
 
 
 def _evcc(text: str) -> list[Known]:
-    plain = r"address: (\d+)(?: # ([^\n]*))?\n\s+type: holding\n\s+decode: (\w+)"
+    """A type that ends in `s` has its words swapped; one of a name that is not known is left out."""
+    plain = r"address: (\d+)(?: # ([^\n]*))?\n\s+type: (holding|input)\n\s+decode: (\w+)"
     scaled = plain + r"\n(?:(?!register:).*\n){0,4}?\s+scale: (\S+)"
-    service = r"read\?address=(\d+)&type=holding&encoding=(\w+)(?:&scale=([\d.]+))?"
-    points = [_evcc_point(m[1], m[2], m[3], "1") for m in re.finditer(plain, text)]
-    points += [_evcc_point(m[1], m[2], m[3], m[4]) for m in re.finditer(scaled, text)]
-    return points + [_evcc_point(m[1], "", m[2], m[3] or "1") for m in re.finditer(service, text)]
+    service = r"read\?address=(\d+)&type=(holding|input)&encoding=(\w+)(?:&scale=([\d.]+))?"
+    points = [_evcc_point(m[1], m[2], m[3], m[4], "1") for m in re.finditer(plain, text)]
+    points += [_evcc_point(*m.groups()) for m in re.finditer(scaled, text)]
+    points += [_evcc_point(m[1], "", m[2], m[3], m[4] or "1") for m in re.finditer(service, text)]
+    return [point for point in points if point]
 
 
-def _evcc_point(address: str, name: str | None, kind: str, scale: str) -> Known:
+def _evcc_point(address: str, name: str | None, table: str, kind: str, scale: str) -> Known | None:
     kind = kind.removesuffix("nan")
+    order = "CDAB" if kind.endswith("s") else "ABCD"
+    kind = kind.removesuffix("s")
+    if kind not in TYPES or kind in ("string", "bool"):
+        return None
     size = TYPES[kind].registers
-    return Known(
-        (name or address).strip(), "holding", int(address), Form(kind, "ABCD" if size > 1 else "", float(scale)), size
-    )
+    form = Form(kind, order if size > 1 else "", float(scale))
+    return Known((name or address).strip(), table, int(address), form, size)
 
 
 def _mbmd(text: str) -> list[Known]:
