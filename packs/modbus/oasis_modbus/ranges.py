@@ -1,12 +1,13 @@
 """Which addresses of a table read: found by asking, within a budget."""
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 from oasis.plant.driver import Budget
-from oasis_modbus.faults import LinkFault
+from oasis_modbus.faults import LinkFault, Silent
 from oasis_modbus.reader import Reader
 from oasis_modbus.tables import LAST, Table
-from oasis_modbus.units import Refused
+from oasis_modbus.units import Refused, Unit
 
 _STARTS = (
     0, 1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100,
@@ -18,6 +19,9 @@ _LOOK_AHEAD = (2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64)
 _STRIDES = (32, 8, 4, 2, 1)
 _MOST_BLOCKS = 8
 """Whole blocks in a row after which a range is taken as longer than a scan need follow."""
+_MOST_SILENCES = 20
+_LEAST_PATIENCE_S, _SLOWEST = 1.0, 5.0
+"""How long an answer is waited for once some came: five times as long as the slowest took, and a second at least."""
 
 
 @dataclass(slots=True)
@@ -33,6 +37,8 @@ class Ranges:
     """Whether the device does not offer the table at all."""
     goes_on: bool = False
     """Whether the last range goes on past where the search left it."""
+    silences: int = 0
+    """Requests that were not answered by a device that answered others."""
     requests: int = 0
     stride: int = 0
     """Within a given range: how far apart the addresses are that were looked at, at most. 0: blocks only."""
@@ -62,6 +68,8 @@ class Search:
         self._refused: set[int] = set()
         self._code = 0
         self._largest = 1
+        self._sure: int | None = None
+        self._slowest_s = 0.0
         self.found = Ranges(table)
 
     async def within(self, first: int, last: int) -> Ranges:
@@ -191,20 +199,55 @@ class Search:
         if self.found.why:
             return None
         self.found.requests += 1
+        answer = await self._asked(first, last)
+        if answer is False and first == last:
+            self._refused.add(first)
+        return answer
+
+    async def _asked(self, first: int, last: int) -> bool | None:
+        """The device's answer, where it is one to the address and not a fault."""
         table = self.found.table
+        began = time.monotonic()
         try:
-            await self._reader.unit.values(table, first, last - first + 1)
+            await self._patient_unit().values(table, first, last - first + 1)
         except Refused as refused:
             if refused.code in (2, 3, 4):
                 self._code = refused.code if last > first else self._code
-                self._refused |= {first} if first == last else set()
                 return False
             self.found.is_absent = refused.code == 1
             self.found.why = str(refused)
             return None
         except LinkFault as fault:
+            if isinstance(fault, Silent) and await self._is_there(first if last > first else None):
+                self.found.silences += 1
+                return False
             self.found.why = str(fault)
             return None
-        self._largest = max(self._largest, last - first + 1)
-        self._reader.known[table.name].add(first, last - first + 1)
+        self._slowest_s = max(self._slowest_s, time.monotonic() - began)
+        self._note(first, last)
         return True
+
+    def _note(self, first: int, last: int) -> None:
+        self._sure = first
+        self._largest = max(self._largest, last - first + 1)
+        self._reader.known[self.found.table.name].add(first, last - first + 1)
+
+    async def _is_there(self, first: int | None) -> bool:
+        """Whether the device still answers for an address that it has: one that was read, or the first of the block."""
+        sure = first if self._sure is None else self._sure
+        if sure is None or self.found.silences >= _MOST_SILENCES or not self._budget.spend():
+            return False
+        self.found.requests += 1
+        try:
+            await self._reader.unit.values(self.found.table, sure, 1)
+        except (Refused, LinkFault):
+            return False
+        self._note(sure, sure)
+        return True
+
+    def _patient_unit(self) -> Unit:
+        """The unit, asked with as much time as it may need after what it took so far."""
+        unit = self._reader.unit
+        if self._sure is None:
+            return unit
+        return replace(unit, timeout_s=min(unit.timeout_s, max(_LEAST_PATIENCE_S, _SLOWEST * self._slowest_s)))

@@ -128,7 +128,12 @@ def _said(ranges: Ranges) -> list[str]:
     name = ranges.table.name
     if ranges.is_absent:
         return [f"no {ranges.table.words}: the device does not offer function {ranges.table.function:02d}"]
+    said: list[str] = []
     if ranges.goes_on:
         last = ranges.readable[-1][1]
-        return [f"{name}: reads on after {last}; '{name} {last + 1}-{last + 1000}' as item follows it further."]
-    return [] if ranges.readable else [f"{name}: nothing reads where it was looked for."]
+        said.append(f"{name}: reads on after {last}; '{name} {last + 1}-{last + 1000}' as item follows it further.")
+    if ranges.silences and ranges.readable:
+        said.append(
+            f"{name}: silent to {ranges.silences} requests, and it answered others: taken as no such addresses."
+        )
+    return said or ([] if ranges.readable else [f"{name}: nothing reads where it was looked for."])

@@ -77,6 +77,30 @@ async def test_that_a_device_gives_a_few_registers_at_once_is_learned_within_one
     assert len(raw.requests) < 180
 
 
+async def test_the_range_of_a_device_that_is_silent_to_other_addresses_is_found():
+    def answer(request: bytes) -> bytes:
+        reply = registers(request, {at: at for at in range(10)})
+        return b"" if reply[7] & 0x80 and request[7] == 3 else reply
+
+    async with raw_device(answer) as raw, driver(f"{raw.url}/1?timeout=0.3") as one:
+        done = await one.scan(["holding 0-11"], Budget())
+    assert [found.item for found in done.found] == ["holding 0-9"]
+    assert done.notes[0].startswith("holding: silent to ") and not done.stopped
+
+
+async def test_a_device_that_goes_away_while_it_is_scanned_is_not_taken_for_one_without_addresses():
+    asked = 0
+
+    def answer(request: bytes) -> bytes:
+        nonlocal asked
+        asked += 1
+        return registers(request, {at: at for at in range(1_000)}) if asked < 5 else b""
+
+    async with raw_device(answer) as raw, driver(f"{raw.url}/1?timeout=0.2") as one:
+        done = await one.scan(["holding 0-999"], Budget())
+    assert "did not answer for unit 1" in done.stopped
+
+
 async def test_a_device_that_hangs_up_at_function_43_is_not_taken_for_dead():
     def answer(request: bytes) -> bytes | None:
         return None if request[7] == 0x2B else registers(request, {0: 820})
@@ -92,6 +116,22 @@ async def test_an_identity_that_always_says_that_more_follows_ends():
     async with raw_device(answer) as raw, driver(f"{raw.url}/1") as one:
         assert await one.identity() == 'vendor "Acme"'
     assert len(raw.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (1, "illegal function"), (2, "illegal data address"), (3, "illegal data value"), (4, "device failure"),
+        (5, "acknowledge"), (6, "device busy"), (7, "negative acknowledge"), (8, "memory parity error"),
+        (9, "not in the standard"), (10, "gateway path unavailable"), (11, "gateway target did not respond"),
+        (255, "not in the standard"),
+    ],
+)  # fmt: skip
+async def test_every_exception_has_its_number_its_name_and_what_to_do(code: int, words: str):
+    async with raw_device(lambda r: mbap(r, bytes([r[7] | 0x80, code]))) as raw:
+        (reading,) = await read(f"{raw.url}/1", "holding 0")
+    assert reading.status == f"exception 0x{code:02X} ({words})"
+    assert len(reading.more[-1].partition("): ")[2]) > 20
 
 
 async def test_addresses_up_to_65535_are_read():
