@@ -16,7 +16,7 @@ _KIN = {
     "write": "create save make",
     "edit": "replace patch modify update str change",
     "bash": "run exec execute shell terminal cmd command sh python",
-    "plant": "modbus opc opcua ethercat register registers coil coils node nodes tag tags device devices sdo plc",
+    "plant": "modbus opc opcua ethercat register registers coil coils tag tags device devices sdo plc",
     "scan": "browse discover identify",
 }
 _MEANS = {word: name for name, words in _KIN.items() for word in (name, *words.split())}
@@ -45,6 +45,12 @@ def tool(name: str, specs: Sequence[ToolSpec]) -> str:
     if any(skill.search(spec.description) for spec in specs) and any(spec.name == "skill" for spec in specs):
         return f'It is a skill: call skill with {{"name": "{name.strip()}"}}.'
     words = {_MEANS.get(word, word) for word in _words(name)}
+    if "plant" in words:
+        specs = [spec for spec in specs if spec.name.startswith("plant_")]
+        if not specs:
+            return "Devices are reached with a pack, which the engineer chooses when a session starts (--pack)."
+        if "write" in words and "plant_write" not in [spec.name for spec in specs]:
+            return "Devices are written to with a site file, which the engineer names when a session starts (--site)."
     shared = [(len(words & set(_words(spec.name))), spec.name) for spec in specs]
     most = max((count for count, _ in shared), default=0)
     near = [named for count, named in shared if most and count == most]

@@ -141,6 +141,17 @@ def test_the_name_of_a_protocol_s_tool_means_the_plant_s(name: str, near: str):
     assert meant.tool(name, specs) == f"Nearest: {near}."
 
 
+@pytest.mark.parametrize(
+    ("there", "hint"),
+    [((), "with a pack, which the engineer chooses"), (("plant_scan", "plant_read"), "with a site file, which the")],
+)
+def test_writing_to_a_device_that_cannot_be_is_not_taken_for_writing_a_file(there: tuple[str, ...], hint: str):
+    specs = [ToolSpec(one, "", {}) for one in ("read", "write", *there)]
+    for name in ("plant_write", "modbus_write_register", "write_coil"):
+        assert hint in meant.tool(name, specs)
+        assert "Nearest" not in meant.tool(name, specs)
+
+
 async def test_a_list_written_as_text_is_read_as_the_list():
     seen: list[object] = []
 

@@ -121,7 +121,7 @@ async def test_a_pipe_in_a_file_s_place_is_not_waited_for(project: Project, name
     path = project.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(path)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         assert await asyncio.to_thread(skills_of(project).lines_project) == ["a: d"]
         assert "[1 lines in 1 of 1 files]" in (await project.call("search", pattern="found")).text
         assert (await project.call("read", path=name)).status is Status.ERROR

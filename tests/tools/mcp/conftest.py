@@ -39,7 +39,7 @@ class Raw:
 
     def server(self, start: str = "", **more: Any) -> Server:
         command = (sys.executable, "-S", "-E", str(Path(__file__).parent / "raw_server.py"), str(self.folder), start)
-        return Server(self.name, command, **{"timeout_s": 30, **more})
+        return Server(self.name, command, **{"timeout_s": 60, "start_s": 60, **more})
 
     def lists(self, *tools: str | dict[str, Any], file: str = "tools.json") -> None:
         full = [tool for one in tools for tool in (listed(one) if isinstance(one, str) else [one])]
@@ -51,7 +51,7 @@ class Raw:
 
     async def until(self, file: str, count: int = 1) -> list[str]:
         """The lines of `file` once there are `count` of them."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while len(self.lines(file)) < count:
                 await asyncio.sleep(0.01)
         return self.lines(file)
@@ -101,7 +101,7 @@ class Web:
     url: str
 
     def server(self, **more: Any) -> Server:
-        return Server("web", url=self.url, **{"timeout_s": 30, **more})
+        return Server("web", url=self.url, **{"timeout_s": 60, "start_s": 60, **more})
 
     def end(self) -> None:
         self.child.kill()

@@ -17,7 +17,7 @@ from oasis.tools.mcp.server import Server
 from oasis.tools.mcp.servers import connected
 
 async def main():
-    async with connected([Server("plc", tuple(sys.argv[2:]))], Path(sys.argv[1])) as mcp:
+    async with connected([Server("plc", tuple(sys.argv[2:]), start_s=60)], Path(sys.argv[1])) as mcp:
         running = [asyncio.create_task(tool.run({})) for tool in mcp.tools]
         await asyncio.gather(*running)
 
@@ -39,7 +39,7 @@ async def test_a_process_that_is_interrupted_twice_leaves_no_server_and_no_warni
     child.send_signal(signal.SIGINT)
     await raw.until("asked")
     child.send_signal(signal.SIGINT)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         said, errors = await child.communicate()
     assert (said.decode().strip(), errors.decode()) == ("interrupted", "")
     assert not raw.is_running()

@@ -27,7 +27,7 @@ async def test_over_standard_input_and_output(tmp_path: Path):
         assert {tool.risk for tool in mcp.tools} == {Risk.EXEC}
         assert (await call(mcp, "plc_echo", text="hello")).text == "echo: hello\n[from the MCP server plc]"
         await call(mcp, "plc_swap", text='["echo"]')
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while (news := mcp.news()) is None:
                 await asyncio.sleep(0.01)
         assert "gone: plc_big, plc_boom" in news
@@ -76,7 +76,7 @@ async def test_a_result_that_is_only_data_is_sent_as_json(web: Web, tmp_path: Pa
 async def test_a_cancelled_call_is_cancelled_over_http_too(web: Web, tmp_path: Path):
     async with opened([web.server()], tmp_path) as mcp:
         running = asyncio.create_task(call(mcp, "web_hang", text=""))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while not (web.folder / "hanging").exists():
                 await asyncio.sleep(0.01)
             running.cancel()
@@ -136,7 +136,7 @@ class Relay:
 async def test_a_server_that_ends_and_comes_back_is_connected_again_over_http(web: Web, tmp_path: Path):
     relay = Relay(web.url)
     await relay.open()
-    server = Server("web", url=f"http://127.0.0.1:{relay.port}/mcp")
+    server = Server("web", url=f"http://127.0.0.1:{relay.port}/mcp", start_s=60)
     async with opened([server], tmp_path) as mcp:
         await relay.close()
         gone = await call(mcp, "web_echo", text="a")
@@ -155,7 +155,10 @@ async def test_a_server_that_answers_no_more_does_not_hold_up_the_end(
     monkeypatch.setattr(connection, "CLOSE_S", 0.2)
     relay = Relay(web.url)
     await relay.open()
-    async with asyncio.timeout(20), opened([Server("web", url=f"http://127.0.0.1:{relay.port}/mcp")], tmp_path) as mcp:
+    async with (
+        asyncio.timeout(90),
+        opened([Server("web", url=f"http://127.0.0.1:{relay.port}/mcp", start_s=60)], tmp_path) as mcp,
+    ):
         assert (await call(mcp, "web_echo", text="a")).status is Status.OK
         relay.is_stuck = True
     await relay.close()
@@ -196,7 +199,7 @@ async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
 async def test_a_changed_list_is_told_over_http(web: Web, tmp_path: Path):
     async with opened([web.server()], tmp_path) as mcp:
         await call(mcp, "web_swap", text=json.dumps([*NAMES, "zero"]))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             while (news := mcp.news()) is None:
                 await asyncio.sleep(0.01)
         await call(mcp, "web_swap", text=json.dumps(NAMES))
