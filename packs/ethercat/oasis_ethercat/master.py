@@ -164,6 +164,15 @@ class Master:
             slave.map, slave.is_outdated = (slave.map, True) if self.is_mapped else (None, False)
         self.sdo.write(slave, index, subindex, data)
 
+    def emergencies(self, seen: Seen) -> list[str]:
+        """The emergencies of a slave so far, those that wait in its mailbox among them."""
+        slave = self.slave(seen.position)
+        has_mailbox = seen.status & 0x0F in {State.PREOP, State.SAFEOP, State.OP}
+        if has_mailbox and slave.out_of_step is None and self.contents(seen.position).protocols & Mailbox.COE:
+            with self.lock, library.frames_within(library.STATE_FRAME_US):
+                self.sdo.clear(slave)
+        return slave.emergencies
+
     def read(self, position: int, address: int, length: int) -> bytes:
         """A slave's registers. Raises ToolFault where it does not answer."""
         slave = self.slave(position)

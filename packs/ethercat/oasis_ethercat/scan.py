@@ -105,7 +105,7 @@ def _details(segment: Segment, facts: Facts, seen: Seen) -> list[Found]:
     found = _slave(facts, seen)
     more = list(found.more)
     if segment.master:
-        more += [f"emergency: {text}" for text in segment.master.slave(seen.position).emergencies]
+        more += [f"emergency: {text}" for text in segment.master.emergencies(seen)]
     below: list[Found] = []
     image = facts.image(seen.position)
     if image is not None and not found.more:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from oasis_ethercat.driver import EthercatDriver
+from oasis_ethercat.master import Master
 from oasis_ethercat.simulator.running import RunningSegment
 
 from oasis.errors import ToolFault
@@ -196,3 +197,25 @@ async def test_forty_slaves_reach_op_and_each_bit_is_its_own():
             assert [n for n in range(1, 21) if any(run.seen(n)["outputs"].values())] == [19]
             assert [r.point.address for r in await read(driver, "in") if r.value is True] == ["31 in 0x6030:1"]
             assert "ready to switch on" in (await read(driver, "40 in 0x6041:0"))[0].more[0]
+
+
+async def test_an_added_slave_is_another_identity():
+    with plugged("do4") as run:
+        async with driving(run) as driver:
+            before = await driver.identity()
+            run.add("di4")
+            after = await driver.identity()
+    assert (before[:8], after[:8]) == ("1 slaves", "2 slaves")
+
+
+async def test_more_process_data_than_pysoem_holds_are_not_mapped():
+    with plugged("gateway", "gateway", "gateway") as run:
+        async with driving(run) as driver:
+            sent = await write(driver, "bus state", "OP")
+            assert (sent.effect, "The segment has 6000 bytes of process data" in sent.words) == (Effect.NOT_SENT, True)
+            assert await value(driver, "bus state") == "PREOP"
+
+
+def test_more_slaves_than_pysoem_handles_are_refused_before_anything_is_sent():
+    with pytest.raises(ToolFault, match="200 slaves answer and pysoem handles 199"):
+        Master("eth9", {}, 200)
