@@ -23,13 +23,14 @@ _NAMES = {kind.URI: name for name, kind in POLICY.items()} | {security_policies.
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One of a server's endpoints. `policy` is a name of address.POLICIES, or the server's URI for another."""
+    """One of a server's endpoints. `policy` is a name of address.POLICIES, or the server's URI for another; `chain` its
+    certificate and those above it, as far as the server sends them."""
 
     url: str
     policy: str
     mode: str
     users: tuple[str, ...]
-    certificate: bytes
+    chain: tuple[bytes, ...]
     level: int
 
     @property
@@ -65,9 +66,9 @@ async def discovered(address: Address) -> Server:
 def _endpoint(given: Any) -> Endpoint:
     tokens = dict.fromkeys(token.TokenType.name for token in given.UserIdentityTokens or ())
     policy = _NAMES.get(given.SecurityPolicyUri) or plain(given.SecurityPolicyUri)
-    certificate = trust.first(given.ServerCertificate or b"")
+    chain = trust.split(given.ServerCertificate or b"")
     mode = given.SecurityMode.name.rstrip("_")
-    return Endpoint(plain(given.EndpointUrl), policy, mode, tuple(tokens), certificate, int(given.SecurityLevel))
+    return Endpoint(plain(given.EndpointUrl), policy, mode, tuple(tokens), chain, int(given.SecurityLevel))
 
 
 def _is_binary(given: Any) -> bool:

@@ -150,7 +150,7 @@ async def opened(address: Address, typed: dict[str, str]) -> Link:
     client.name = client.description = "Oasis"
     client.application_uri, client.product_uri = keys.APPLICATION, keys.APPLICATION
     if endpoint.policy != NONE:
-        trust.check(address, endpoint.certificate)
+        trust.check(address, endpoint.chain)
         await _secure(client, endpoint)
     if address.user:
         client.set_user(address.user)
@@ -188,6 +188,6 @@ async def _secure(client: Client, endpoint: Endpoint) -> None:
         POLICY[endpoint.policy],
         own.certificate,
         own.key,
-        server_certificate=uacrypto.CertProperties(endpoint.certificate, "der"),
+        server_certificate=uacrypto.CertProperties(endpoint.chain[0], "der"),
         mode=getattr(ua.MessageSecurityMode, endpoint.mode),
     )

@@ -103,7 +103,7 @@ def _typed(question: str) -> str:
 def _typed_on_windows(question: str) -> str:
     import msvcrt  # noqa: PLC0415
 
-    keys = ""
+    keys: list[str] = []
     ends = time.monotonic() + PATIENCE_S
     _show(f"\r{question}")
     try:
@@ -111,12 +111,12 @@ def _typed_on_windows(question: str) -> str:
             if not msvcrt.kbhit():  # type: ignore[attr-defined,unused-ignore]
                 time.sleep(_LOOK_S / 4)
                 continue
-            key: str = msvcrt.getwch()  # type: ignore[attr-defined,unused-ignore]
+            key = str(msvcrt.getwch())  # type: ignore[attr-defined,unused-ignore]
             if key in "\r\n":
-                return keys
+                return "".join(keys)
             if key == "\x03":
                 raise KeyboardInterrupt
-            keys = keys[:-1] if key == "\b" else keys + key
+            keys = keys[:-1] if key == "\b" else [*keys, key]
     finally:
         _show("\n")
     return ""

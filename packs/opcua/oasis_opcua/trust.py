@@ -1,17 +1,26 @@
 """Trust in both directions: which server is believed, and what to do where a server does not believe Oasis.
 
-A server's certificate is trusted once its file lies in Oasis' folder `trusted`; nothing puts it there but the user.
+A server's certificate is trusted once its file, or that of the CA that signed it, lies in Oasis' folder `trusted`;
+nothing puts it there but the user. Certificates between the two come from the server or lie in the folder `issuers`.
 """
 
 import datetime
 import hashlib
+import ipaddress
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oasis.errors import ToolFault
 from oasis_opcua import keys
 from oasis_opcua.address import Address
 from oasis_opcua.texts import plain
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+_MOST_CHAIN = 8
 
 
 def fingerprint(certificate: bytes) -> str:
@@ -19,40 +28,144 @@ def fingerprint(certificate: bytes) -> str:
     return hashlib.sha1(certificate, usedforsecurity=False).hexdigest().upper()
 
 
-def first(chain: bytes) -> bytes:
-    """The server's own certificate of a chain: DER says its length in bytes 2 and 3 (X.690, 8.1.3)."""
-    if len(chain) < 4 or chain[:2] != b"\x30\x82":
-        return chain
-    return chain[: int.from_bytes(chain[2:4], "big") + 4]
+def split(chain: bytes) -> tuple[bytes, ...]:
+    """The certificates of a chain, the server's own first: DER says their lengths in bytes 2 and 3 (X.690, 8.1.3)."""
+    found: list[bytes] = []
+    while len(chain) >= 4 and chain[:2] == b"\x30\x82" and len(found) < _MOST_CHAIN:
+        length = int.from_bytes(chain[2:4], "big") + 4
+        found.append(chain[:length])
+        chain = chain[length:]
+    return tuple(found) or (chain,)
 
 
-def check(address: Address, certificate: bytes) -> None:
-    """Raises ToolFault unless the user trusts exactly this certificate and it is within its dates."""
+def check(address: Address, chain: Sequence[bytes]) -> None:
+    """Raises ToolFault unless the user trusts the first certificate of the chain, or a CA above it, and all are within
+    their dates. One that is trusted for its CA only has to name the host as well."""
+    where = f"{address.host}:{address.port}"
+    own = _read(where, chain[0])
+    trusted = keys.trusted()
+    if any(_is(path, chain[0]) for path in _files(trusted)):
+        path = [own]
+    else:
+        path = _path(own, [_read(where, one) for one in chain[1:]])
+        if not path:
+            raise ToolFault(_not_trusted(address, chain, own))
+        if not _names(own, address.host):
+            raise ToolFault(
+                f"The certificate of {where} is signed by a CA that is trusted here, and is not for this host. "
+                f"{_kept(address, chain[0])} If it is the right server, the engineer moves that file to {trusted}. "
+                "Nothing was read or written."
+            )
+    now = datetime.datetime.now(datetime.UTC)
+    for one in path:
+        begins, ends = one.not_valid_before_utc, one.not_valid_after_utc
+        if not begins <= now <= ends:
+            of = "certificate" if one is own else f"CA certificate {plain(one.subject.rfc4514_string())} above that"
+            raise ToolFault(
+                f"The {of} of {where} is valid from {begins:%Y-%m-%d} to {ends:%Y-%m-%d} and it is "
+                f"{now:%Y-%m-%d}. Make a new one at the server, or set the wrong clock. Nothing was read or written."
+            )
+
+
+def _read(where: str, certificate: bytes) -> "Certificate":
     from cryptography import x509  # noqa: PLC0415
 
-    where = f"{address.host}:{address.port}"
     try:
         read = x509.load_der_x509_certificate(certificate)
-        subject, begins, ends = read.subject.rfc4514_string(), read.not_valid_before_utc, read.not_valid_after_utc
+        read.subject.rfc4514_string()
     except ValueError as fault:
         raise ToolFault(
             f"The certificate that {where} shows cannot be read: {fault}. Nothing was sent to it."
         ) from fault
-    trusted = keys.trusted()
-    if not any(_is(path, certificate) for path in _files(trusted)):
-        path = _set_aside(address, certificate)
-        others = _replaced(address, trusted)
-        raise ToolFault(
-            f"{where} shows a certificate that is not trusted here: {plain(subject)}, valid until {ends:%Y-%m-%d}, "
-            f"SHA-1 {fingerprint(certificate)}. {others}It is kept in {path}. The engineer compares the thumbprint "
-            f"with the one at the server and, if they agree, moves that file to {trusted}. Nothing was read or written."
+    return read
+
+
+def _path(own: "Certificate", sent: Sequence["Certificate"]) -> "list[Certificate]":
+    """The certificates from the server's own up to a CA that is trusted; empty where none leads to one."""
+    trusted = [one for one in _held(keys.trusted()) if _is_ca(one)]
+    between = [one for one in (*sent, *_held(keys.folder() / "issuers")) if _is_ca(one)]
+    path = [own]
+    while len(path) <= _MOST_CHAIN:
+        if above := next((ca for ca in trusted if _signed(path[-1], ca)), None):
+            return [*path, above]
+        above = next((ca for ca in between if ca not in path and _signed(path[-1], ca)), None)
+        if above is None:
+            return []
+        path.append(above)
+    return []
+
+
+def _signed(one: "Certificate", by: "Certificate") -> bool:
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+
+    try:
+        one.verify_directly_issued_by(by)
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+def _is_ca(one: "Certificate") -> bool:
+    from cryptography import x509  # noqa: PLC0415
+
+    try:
+        return one.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except (x509.ExtensionNotFound, ValueError):
+        return False
+
+
+def _names(one: "Certificate", host: str) -> bool:
+    """Is the certificate for this host (subjectAltName)?"""
+    from cryptography import x509  # noqa: PLC0415
+
+    try:
+        names = one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return False
+    try:
+        return ipaddress.ip_address(host) in names.get_values_for_type(x509.IPAddress)
+    except ValueError:
+        return host.lower() in (name.lower() for name in names.get_values_for_type(x509.DNSName))
+
+
+def _held(folder: Path) -> "Iterator[Certificate]":
+    """The certificates that a folder holds; files that are none are passed over."""
+    from cryptography import x509  # noqa: PLC0415
+
+    for path in _files(folder):
+        data = path.read_bytes()
+        try:
+            yield from (
+                x509.load_pem_x509_certificates(data)
+                if b"-----BEGIN" in data
+                else [x509.load_der_x509_certificate(data)]
+            )
+        except ValueError:
+            continue
+
+
+def _not_trusted(address: Address, chain: Sequence[bytes], own: "Certificate") -> str:
+    where, trusted = f"{address.host}:{address.port}", keys.trusted()
+    kept = _kept(address, chain[0])
+    signed = ""
+    if own.issuer != own.subject:
+        issuer = plain(own.issuer.rfc4514_string())
+        cas = [_set_aside(address, one, "CA-") for one in chain[1:]]
+        file = f" ({', '.join(str(ca) for ca in cas)})" if cas else ""
+        signed = (
+            f" It is signed by {issuer}: the certificate of that CA{file} in the same folder trusts every server that "
+            "it signed, for the host it names."
         )
-    now = datetime.datetime.now(datetime.UTC)
-    if not begins <= now <= ends:
-        raise ToolFault(
-            f"The certificate of {where} is valid from {begins:%Y-%m-%d} to {ends:%Y-%m-%d} and it is "
-            f"{now:%Y-%m-%d}. Make a new one at the server, or set the wrong clock. Nothing was read or written."
-        )
+    return (
+        f"{where} shows a certificate that is not trusted here: {plain(own.subject.rfc4514_string())}, valid until "
+        f"{own.not_valid_after_utc:%Y-%m-%d}, SHA-1 {fingerprint(chain[0])}. {_replaced(address, trusted)}{kept} The "
+        f"engineer compares the thumbprint with the one at the server and, if they agree, moves that file to {trusted}."
+        f"{signed} Nothing was read or written."
+    )
+
+
+def _kept(address: Address, certificate: bytes) -> str:
+    return f"It is kept in {_set_aside(address, certificate)}."
 
 
 def not_trusted_there(address: Address, said: str) -> str:
@@ -86,10 +199,10 @@ def _is(path: Path, certificate: bytes) -> bool:
         return False
 
 
-def _set_aside(address: Address, certificate: bytes) -> Path:
+def _set_aside(address: Address, certificate: bytes, kind: str = "") -> Path:
     """Keep a certificate that is not trusted, for the user to look at."""
     folder = keys.folder() / "untrusted"
-    path = folder / f"{_place(address)}-{fingerprint(certificate)[:16]}.der"
+    path = folder / f"{kind}{_place(address)}-{fingerprint(certificate)[:16]}.der"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(certificate)
