@@ -9,6 +9,7 @@ from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completion, DummyCompleter
 from prompt_toolkit.document import Document
 
+from oasis.ui.terminal.clipboard import copying
 from oasis.ui.terminal.complete import Files, InputCompleter, fuzzy
 from oasis.ui.terminal.editor import Editor
 from oasis.ui.terminal.history import MAX_ENTRIES, InputHistory
@@ -128,3 +129,10 @@ def test_a_completion_that_is_the_only_one_leaves_no_menu(tmp_path: Path):
     assert editor.buffer.complete_state is None
     editor.buffer.complete_state = CompletionState(editor.buffer.document, [Completion("a"), Completion("b")])
     assert editor.only_completion is None
+
+
+def test_tmux_is_given_what_is_copied_to_pass_on_too():
+    assert copying("half", {}) == "\x1b]52;c;aGFsZg==\x07"
+    assert copying("half", {"TMUX": "1"}) == ("\x1b]52;c;aGFsZg==\x07\x1bPtmux;\x1b\x1b]52;c;aGFsZg==\x07\x1b\\")
+    with pytest.raises(ValueError, match="more than the"):
+        copying("x" * 80_000, {})

@@ -89,6 +89,8 @@ async def test_what_can_be_typed(project: Path, tmp_path: Path):
     assert said[1] == "look at src/conveyor.st please"
     assert said[2] == "see " + lines.replace("\r", "\n")
     assert said[3] == "written from the editor"
+    assert b"\x1b]52;c;aGFsZg==\x07" in session.output  # "half"
+    assert (project.parent / "out.json").read_text().startswith("{")
     assert (project / "out.md").read_text().startswith("# Session ")
     assert server.requests[-1]["messages"][-1]["content"] != ""
 
@@ -107,9 +109,12 @@ COMMANDS = {
     "/prefix": "the head",
     "/context": "Estimated from bytes",
     "/export out.md": "Wrote out.md.",
+    "/export ../out.json": "Wrote",
     "/open 1": "line 41",
     "/open 99": "There is no #99",
     "/drop": "Nothing waits",
+    "/copy": "4 characters were sent to the terminal's clipboard",
+    "/copy 99": "There is no #99.",
     "/model": "Tab lists",
     "/resume": "There is no other session of this project.",
     "/nwe": "Did you mean /new?",

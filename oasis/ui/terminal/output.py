@@ -5,6 +5,7 @@ Erasing the live area, the new lines and the live area again leave in one write,
 
 import os
 import sys
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,14 +15,19 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+MIN_REDRAW_S, MAX_REDRAW_S = 0.02, 2.0
 
-class _HeldOutput(Vt100_Output):
+
+class HeldOutput(Vt100_Output):
     """A terminal that can hold back what is written and send it at once. It is never asked where its cursor is.
 
     What is written to a terminal that has gone away is lost, and nothing else happens.
     """
 
     is_held = False
+    clock = staticmethod(time.monotonic)
+    took_s = 0.0
+    """How long the terminal took to take what was written last."""
 
     def erase_down(self) -> None:
         """To the end of the screen; the first line on its own.
@@ -32,15 +38,17 @@ class _HeldOutput(Vt100_Output):
 
     def flush(self) -> None:
         if not self.is_held:
+            began_s = self.clock()
             with suppress(OSError):
                 super().flush()
+            self.took_s = self.clock() - began_s
 
 
 def terminal_output() -> Output:
     """The output of this process' terminal."""
     if sys.platform == "win32":
         return create_output()
-    output = _HeldOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
+    output = HeldOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
     output.enable_cpr = False
     return output
 
@@ -48,7 +56,7 @@ def terminal_output() -> Output:
 @contextmanager
 def held(output: Output) -> Generator[None]:
     """What is written inside leaves in one piece at the end, where the terminal can do that."""
-    if not isinstance(output, _HeldOutput) or output.is_held:
+    if not isinstance(output, HeldOutput) or output.is_held:
         yield
         return
     output.is_held = True
@@ -114,8 +122,19 @@ class Scrollback:
                 app.renderer.render(app, app.layout)
 
 
-def shrink(app: Application[Any]) -> None:
-    """Before a redraw: take back the rows that the live area no longer needs."""
+def before_render(app: Application[Any]) -> None:
+    """Take back the rows that the live area no longer needs; draw seldom where the line to the terminal is slow."""
+    app.min_redraw_interval = redraw_interval_s(app.output)
+    _shrink(app)
+
+
+def redraw_interval_s(output: Output) -> float:
+    """The least time between two drawings: the terminal has at most a third of it to take one, so keys are heard."""
+    took_s = output.took_s if isinstance(output, HeldOutput) else 0.0
+    return min(MAX_REDRAW_S, max(MIN_REDRAW_S, 3 * took_s))
+
+
+def _shrink(app: Application[Any]) -> None:
     last = app.renderer.last_rendered_screen
     if last is None:
         return

@@ -123,7 +123,7 @@ def fitted(line: str, width: int) -> str:
 
 def wrapped(text: str, width: int, most: int) -> list[str]:
     """The text on at most `most` lines of at most `width` columns, broken between words where it can be."""
-    rest, rows = " ".join(clean(text).split()), list[str]()
+    rest, rows = clean(text).replace("\n", " ").rstrip(), list[str]()
     while cell_len(rest) > width and len(rows) < most - 1:
         row = set_cell_size(rest, width).rstrip()
         blank = row.rfind(" ")

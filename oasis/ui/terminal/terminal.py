@@ -13,7 +13,7 @@ from oasis.ui.terminal.editor import Editor
 from oasis.ui.terminal.equipment import Start
 from oasis.ui.terminal.keys import key_bindings
 from oasis.ui.terminal.layout import STYLE, layout
-from oasis.ui.terminal.output import shrink, terminal_output
+from oasis.ui.terminal.output import MIN_REDRAW_S, before_render, terminal_output
 from oasis.ui.terminal.paint import has_colour
 from oasis.ui.terminal.signals import hear_signals
 from oasis.ui.terminal.turns import count_seconds, send_what_is_queued
@@ -38,9 +38,9 @@ class Terminal:
             output=place.output,
             include_default_pygments_style=False,
             erase_when_done=True,
-            min_redraw_interval=0.02,
+            min_redraw_interval=MIN_REDRAW_S,
             color_depth=None if has_colour() else ColorDepth.DEPTH_1_BIT,
-            before_render=shrink,
+            before_render=before_render,
         )
         self._app.timeoutlen = self._app.ttimeoutlen = ESCAPE_S
         place.scrollback.app = self._app

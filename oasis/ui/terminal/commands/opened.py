@@ -17,13 +17,14 @@ def open_last(place: "Workplace") -> None:
 
 async def _open(place: "Workplace", argument: str) -> None:
     number = argument.lstrip("#")
-    if not argument:
+    if not argument or not place.drawer.last:
         open_last(place)
     elif not number.isdecimal() or not place.feed.folded(int(number)):
         place.say(f"There is no #{number[:20]} to open; the newest is #{place.drawer.last}.")
 
 
-def _numbers(place: "Workplace") -> Sequence[str]:
+def numbers(place: "Workplace") -> Sequence[str]:
+    """What can be opened, newest first."""
     return [str(number) for number, _ in place.drawer.numbers()[:30]]
 
 
@@ -34,6 +35,6 @@ async def _drop(place: "Workplace", argument: str) -> None:
 
 
 COMMANDS = (
-    Command("open", "[N]", "print all of #N, or of what was folded last", _open, _numbers),
+    Command("open", "[N]", "print all of #N, or of what was folded last", _open, numbers),
     Command("drop", "", "keep from the model what !commands gave", _drop),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from oasis.ui.terminal.commands import (
     about,
     cache,
+    copied,
     files,
     model,
     opened,
@@ -31,6 +32,7 @@ _ALL = (
     *cache.COMMANDS,
     *session.COMMANDS,
     *opened.COMMANDS,
+    *copied.COMMANDS,
 )
 COMMANDS: Mapping[str, Command] = {command.name: command for command in (help_on(_ALL), *_ALL)}
 ALIASES: Mapping[str, str] = {"exit": "quit", "clear": "new", "cost": "status"}

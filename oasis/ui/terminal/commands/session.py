@@ -75,7 +75,7 @@ async def _export(place: "Workplace", argument: str) -> None:
     talk, session = place.conversation, place.conversation.session
     if session is None:
         raise SessionFault("There is nothing to export yet: the session begins with your first message.")
-    target = talk.project / (argument or f"{session.id}.md")
+    target = (talk.project / (argument or f"{session.id}.md")).resolve()
     key = talk.equipped.settings.api_key
     made = as_json if target.suffix == ".json" else as_markdown
     save(target, made(session.path, [*known_secrets(os.environ), *([key] if key else [])]))
