@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from oasis.cli.main import COMMANDS, app
 from oasis.cli.run import EXIT_CODES
+from oasis.engine.weights import named
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -83,3 +84,11 @@ def test_dependencies_has_one_line_for_each_dependency() -> None:
         re.MULTILINE,
     )
     assert sorted(row for row in rows if row not in ("package", "extra")) == sorted(names)
+
+
+def test_the_models_that_documents_name_can_be_fetched() -> None:
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    found = set(re.findall(r"(?:models pull|--model) ([a-z0-9][a-z0-9.-]*)(?=[\s`])", text)) - {"model.gguf"}
+    assert "smollm2-135m" in found
+    assert sorted(name for name in found if "/" not in name and named(name) is None) == []

@@ -69,12 +69,20 @@ def path(
     name: Name = "",
     folder: Annotated[bool, typer.Option("--folder", help="The folder instead; a .gguf put there has a name.")] = False,
 ) -> None:
-    """Print the file of a model, or the folder of all."""
+    """Print the file of a model, or the folder of all, made if need be."""
     from oasis.engine.weights import find_model, models_folder
+    from oasis.errors import EngineFault
 
     if not name and not folder:
         raise typer.BadParameter("name a model, or give --folder")
-    typer.echo(models_folder() if folder else find_model(name))
+    if not folder:
+        typer.echo(find_model(name))
+        return
+    try:
+        models_folder().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EngineFault(f"The folder {models_folder()} cannot be made: {error.strerror or error}.") from error
+    typer.echo(models_folder())
 
 
 def _rows() -> list[dict[str, Any]]:

@@ -42,8 +42,10 @@ def test_pulling_a_model_at_hand_prints_its_path(folder: Path, monkeypatch: pyte
     assert CliRunner().invoke(app, ["pull", entry.name]).stdout == f"{folder / entry.name}.gguf\n"
 
 
-def test_the_folder_for_models_from_elsewhere_is_printed(folder: Path) -> None:
+def test_the_folder_for_models_from_elsewhere_is_made_and_printed(folder: Path) -> None:
+    folder.rmdir()
     assert CliRunner().invoke(app, ["path", "--folder"]).stdout == f"{folder}\n"
+    assert folder.is_dir()
     assert CliRunner().invoke(app, ["path"]).exit_code == 2
 
 
