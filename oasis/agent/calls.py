@@ -65,13 +65,18 @@ class CallRunner:
             raise
         return self._passed > 0
 
+    def only_read(self, calls: Sequence[ToolCall]) -> bool:
+        """Is each of them a call of a tool that only reads?"""
+        return all(self._reads(call) for call in calls)
+
+    def _reads(self, call: ToolCall) -> bool:
+        found = self.registry.find(call)
+        return isinstance(found, tuple) and found[0].risk is Risk.READ
+
     def _parallel(self, calls: list[ToolCall]) -> list[ToolCall]:
         """The longest run of READ calls at the beginning, at least one call."""
         count = 0
-        while count < len(calls):
-            found = self.registry.find(calls[count])
-            if not isinstance(found, tuple) or found[0].risk is not Risk.READ:
-                break
+        while count < len(calls) and self._reads(calls[count]):
             count += 1
         return calls[: max(1, count)]
 

@@ -210,11 +210,15 @@ class Agent:
         return await self._asking.ask(request, sampling, show)
 
     async def _run_calls(self, message: Assistant) -> None:
-        if self._patience.see_calls(message):
+        if often := self._patience.see_calls(message):
             call = message.calls[0]
-            self._answer_all(message, "Not run: the same call with the same arguments came three times running.")
-            raise Ended("repeating", detail=f"{call.name} was called three times running with the same arguments")
-        self._patience.see_outputs(message, await self._calls.run(self._session, message.calls))
+            self._answer_all(message, f"Not run: the same call with the same arguments came {often}.")
+            raise Ended("repeating", detail=f"{call.name} was called {often} with the same arguments")
+        is_any_passed = await self._calls.run(self._session, message.calls)
+        read: list[str] = []
+        if self._calls.only_read(message.calls):
+            read = [item.text for item in self._session.transcript.pending if isinstance(item, ToolOutput)]
+        self._patience.see_outputs(message, read, is_any_passed)
 
     def _answer_all(self, message: Assistant, text: str) -> None:
         for call in message.calls:

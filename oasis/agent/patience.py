@@ -1,5 +1,7 @@
 """How often a turn puts up with messages that lead to nothing."""
 
+from collections.abc import Sequence
+
 from oasis.agent.ended import Ended
 from oasis.agent.unrun import is_command
 from oasis.core.items import Assistant, Stop
@@ -8,6 +10,7 @@ _ASK_AGAIN_LIMIT = 2
 _MALFORMED_LIMIT = 3
 _REFUSED_LIMIT = 10
 _REPEAT_LIMIT = 3
+_WATCH_LIMIT = 10
 
 _ASKED_AGAIN = {
     Stop.LENGTH: "was cut off at the length limit; go on",
@@ -28,18 +31,31 @@ class Patience:
         self._malformed = 0
         self._refused = 0
         self._repeats = 0
+        self._alike = 0
+        self._read: tuple[str, ...] = ()
         self._last: tuple[tuple[str, str], ...] = ()
 
-    def see_calls(self, message: Assistant) -> bool:
-        """Take in a message with calls. True where the same calls came three times running."""
-        calls = tuple((call.name, call.arguments) for call in message.calls)
-        self._repeats = self._repeats + 1 if calls == self._last else 1
-        self._last = calls
-        self._asked_again = 0
-        return self._repeats >= _REPEAT_LIMIT
+    def see_calls(self, message: Assistant) -> str:
+        """Take in a message with calls. How often the same came running, where that is too often; otherwise empty.
 
-    def see_outputs(self, message: Assistant, is_any_passed: bool) -> None:
-        """Take in whether a call of the message could be run. Raises Ended where that goes on in vain."""
+        Three times is; ten times where only reading gave something else each time: who watches a value asks again.
+        """
+        calls = tuple((call.name, call.arguments) for call in message.calls)
+        if calls != self._last:
+            self._last, self._repeats, self._alike, self._read = calls, 0, 0, ()
+        self._repeats += 1
+        self._asked_again = 0
+        if self._alike + 1 >= _REPEAT_LIMIT:
+            return "three times running"
+        return "ten times running" if self._repeats >= _WATCH_LIMIT else ""
+
+    def see_outputs(self, message: Assistant, read: Sequence[str], is_any_passed: bool) -> None:
+        """Take in how the calls of a message went. Raises Ended where it goes on in vain.
+
+        `read`: their outputs, where all of them only read. `is_any_passed`: could one of them be run?
+        """
+        self._alike = self._alike + 1 if tuple(read) == self._read else 1
+        self._read = tuple(read)
         self._malformed = self._malformed + 1 if all(call.fault for call in message.calls) else 0
         self._refused = 0 if is_any_passed else self._refused + 1
         if self._malformed >= _MALFORMED_LIMIT:

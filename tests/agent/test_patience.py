@@ -1,11 +1,14 @@
 """Messages that lead to nothing: asked about once or twice, then the turn ends."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from oasis.core.items import Notice, Status, Stop, ToolCall, User
+from oasis.core.tool import Arguments, Outcome
 from oasis.models.scripted import ScriptedModel, call, reply
+from oasis.tools.registry import Registry
 from tests.agent.harness import build
 
 TASK = [User("go")]
@@ -38,6 +41,22 @@ async def test_the_same_call_three_times_running_is_stopped_also_when_it_succeed
     assert finished.reason == "repeating"
     assert bench.runs.texts == ["a", "a"]
     assert bench.session.transcript.items[-1].status is Status.DENIED
+
+
+async def test_a_value_that_changes_may_be_read_ten_times_running(tmp_path: Path):
+    asked = reply("", call("look", text="a"))
+    bench = build(tmp_path, ScriptedModel([asked] * 9 + [reply("It rises.")]))
+    values = iter(range(20))
+
+    async def run(arguments: Arguments) -> Outcome:
+        return Outcome(f"{next(values)} bar")
+
+    looks, *others = bench.agent._calls.registry.tools
+    bench.agent._calls.registry = Registry((replace(looks, run=run), *others))
+    assert (await bench.agent.turn(TASK)).text == "It rises."
+    again = build(tmp_path, ScriptedModel([asked] * 10))
+    again.agent._calls.registry = bench.agent._calls.registry
+    assert (await again.agent.turn(TASK)).detail == "look was called ten times running with the same arguments"
 
 
 async def test_the_same_call_again_after_another_is_no_repetition(tmp_path: Path):
