@@ -146,6 +146,8 @@ def test_what_was_allowed_for_the_session_can_be_taken_back():
         ("bash", "rm *.o", ("bash:rm [*].o",)),
         ("bash", "git push", ("bash:git push",)),
         ("bash", "pytest -q; rm x", ("bash:pytest -q; rm x",)),
+        ("bash", "pytest -q 2>&1 | tail -5", ("bash:pytest", "bash:pytest *")),
+        ("bash", "python x.py 2>&1 | head", ("bash:python x.py",)),
         ("bash", "FOO=1 pytest", ("bash:FOO=1 pytest",)),
         ("read", "a.st", ()),
         ("plant_write", "Boiler.Setpoint", ()),
