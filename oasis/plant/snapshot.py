@@ -12,6 +12,7 @@ from oasis.plant.packed import unpacked
 from oasis.plant.values import Form, Reading, Value
 
 MOST_BYTES = 64 << 20
+_HUGE = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +81,24 @@ def _saved(path: Path, number: int, row: object) -> Saved:
         value = fields.get(name)
         return value if isinstance(value, str) else ""
 
-    form = Form(
-        text("type"), text("order"), _number(fields, "scale", 1.0), _number(fields, "offset", 0.0), text("unit")
-    )
     if not text("url") or not text("address"):
         raise _none(path, f"reading {number} lacks its url or address")
     try:
+        scale, offset = _number(fields, "scale", 1.0) or 1.0, _number(fields, "offset", 0.0)
+        form = Form(text("type"), text("order"), scale, offset, text("unit"))
         return Saved(text("url"), text("address"), form, text("tag"), unpacked(fields.get("value")))
     except ValueError as error:
-        raise _none(path, f"the value of reading {number} is none") from error
+        raise _none(path, f"the value of reading {number} is none, or its scale or offset") from error
 
 
 def _number(fields: Mapping[str, object], name: str, usual: float) -> float:
+    """A scale or offset. Raises ValueError for what is no number that a form has."""
     value = fields.get(name)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value else usual
+    if value is None:
+        return usual
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _HUGE:
+        raise ValueError(name)
+    return float(value)
 
 
 def _none(path: Path, why: str) -> ConfigError:

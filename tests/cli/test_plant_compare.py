@@ -65,6 +65,7 @@ def test_a_device_that_is_away_now_is_a_difference_of_all_its_points(lab: Place,
         ('{"readings": [{"url": "modbus://h/1"}]}', "lacks its url or address"),
         ('{"readings": [{"url": "modbus://h/1", "address": "coil 0", "value": []}]}', "the value of reading 1 is none"),
         ('{"readings": [{"url": "modbus://h/1", "address": "\\u001b[2J", "value": 1}]}', "names no table"),
+        ('{"readings": [{"url": "modbus://h/1", "address": "coil 0", "scale": 1e400}]}', "or its scale or offset"),
     ],
 )
 def test_a_file_that_holds_no_saved_readings_is_said(tmp_path: Path, text: str, said: str):
