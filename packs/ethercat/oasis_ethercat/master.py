@@ -14,6 +14,7 @@ from typing import Any
 from oasis.errors import ToolFault
 from oasis_ethercat import interface, library, mapping, process_map
 from oasis_ethercat import sii as sii_contents
+from oasis_ethercat.dictionary import Dictionary
 from oasis_ethercat.esc import ERROR_FLAG, CoeDetail, Mailbox, State
 from oasis_ethercat.presence import Seen
 from oasis_ethercat.sdo import SdoClient, SdoRefused, SdoSilent
@@ -163,6 +164,10 @@ class Master:
         if process_map.is_mapping(index):
             slave.map, slave.is_outdated = (slave.map, True) if self.is_mapped else (None, False)
         self.sdo.write(slave, index, subindex, data)
+
+    def dictionary(self, position: int) -> Dictionary:
+        """What asks a slave for its object dictionary."""
+        return Dictionary(self._pysoem, self.slave(position), self.contents(position), self.lock)
 
     def emergencies(self, seen: Seen) -> list[str]:
         """The emergencies of a slave so far, those that wait in its mailbox among them."""

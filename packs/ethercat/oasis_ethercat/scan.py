@@ -6,13 +6,12 @@ SAFEOP or OP. Reading the SII writes an address and a read command to the SII in
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import Any
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Found, Scan
 from oasis.plant.values import spelled
 from oasis_ethercat import coe_types, esi_scan, process_map, sii
+from oasis_ethercat.dictionary import Dictionary, Part
 from oasis_ethercat.esc import HAS_CLOCK, IS_CLOCK_64_BIT, CoeDetail, Mailbox, Register
 from oasis_ethercat.facts import Facts, LiveFacts, RawFacts
 from oasis_ethercat.object_reading import NEEDS_PREOP
@@ -239,40 +238,35 @@ def _objects(segment: Segment, position: int, budget: Budget) -> Iterator[Found]
         raise ToolFault(f"The object dictionary is read by SDO, and {NEEDS_PREOP}.")
     if not master.contents(position).protocols & Mailbox.COE:
         raise ToolFault(f"Slave {position} has no CoE, so no object dictionary: its values are process data only.")
-    slave = master.slave(position)
+    slave, dictionary = master.slave(position), master.dictionary(position)
     try:
-        objects = master.sdo.objects(slave)
+        indexes = dictionary.indexes()
     except (SdoRefused, SdoSilent) as fault:
         raise ToolFault(
             f"The object dictionary of slave {position} cannot be listed: {fault}. Its manual or ESI file names the "
             "objects; each can be read all the same."
         ) from fault
-    for found in objects:
+    for index in indexes:
         if not budget.spend():
             return
         try:
-            yield from master.sdo.listed(slave, partial(_entries, slave, found))
+            yield from _entries(slave, dictionary, index)
         except (SdoRefused, SdoSilent) as fault:
-            yield Found("object", f"{position} 0x{found.index:04X}:0", {"name": f"not described: {fault}"})
+            yield Found("object", f"{position} 0x{index:04X}:0", {"name": f"not described: {fault}"})
 
 
-def _entries(slave: Slave, found: Any) -> list[Found]:
-    """The subindexes of an object that have a type, or the object itself; pysoem asks the slave for them here."""
-    rows: list[tuple[int, Any]] = [(n, entry) for n, entry in enumerate(found.entries) if entry.data_type]
-    lines: list[Found] = []
-    for subindex, entry in rows or [(0, found)]:
-        kind = coe_types.BY_NUMBER.get(entry.data_type)
+def _entries(slave: Slave, dictionary: Dictionary, index: int) -> Iterator[Found]:
+    """The subindexes of an object, or the object itself where it names none."""
+    described = dictionary.described(index)
+    parts = list(dictionary.parts(described)) or [Part(0, described.name, described.type_number, 0)]
+    for part in parts:
+        kind = coe_types.BY_NUMBER.get(part.type_number)
         if kind:
-            slave.kinds[found.index, subindex] = kind
-        name = " / ".join(dict.fromkeys(_text(part.name) for part in (found, entry)))
-        type_name = kind.name if kind else f"0x{entry.data_type:04X}"
-        fields = {"name": name, "type": type_name, "access": _access(entry.obj_access)}
-        lines.append(Found("object", f"{slave.position} 0x{found.index:04X}:{subindex}", fields))
-    return lines
-
-
-def _text(name: bytes | str) -> str:
-    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+            slave.kinds[index, part.subindex] = kind
+        name = " / ".join(dict.fromkeys((described.name, part.name)))
+        type_name = kind.name if kind else f"0x{part.type_number:04X}"
+        fields = {"name": name, "type": type_name, "access": _access(part.access)}
+        yield Found("object", f"{slave.position} 0x{index:04X}:{part.subindex}", fields)
 
 
 def _access(bits: int) -> str:

@@ -6,7 +6,7 @@ comes: a slave answers in order.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from oasis_ethercat import abort_codes, library
@@ -113,21 +113,6 @@ class SdoClient:
                 continue
             if slave.emergencies == kept:
                 return
-
-    def objects(self, slave: Slave) -> list[Any]:
-        """The object dictionary's objects as pysoem gives them. Raises SdoRefused."""
-        return self.listed(slave, lambda: list(slave.handle.od))
-
-    def listed(self, slave: Slave, call: Callable[[], Sequence[T]]) -> list[T]:
-        """What a call that reads of the object dictionary gives. Raises SdoRefused."""
-        with self._lock, library.frames_within(library.MAILBOX_FRAME_US):
-            self._get_in_step(slave)
-            try:
-                return list(call())
-            except (self._pysoem.SdoInfoError, *self._faults) as fault:
-                raise SdoRefused("the slave does not answer SDO information requests") from fault
-            finally:
-                self.clear(slave)
 
     def mapping_faults(self, fault: Any) -> str:
         """What SOEM could not read while it mapped process data, in words."""

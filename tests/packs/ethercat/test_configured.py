@@ -113,6 +113,19 @@ async def test_the_object_dictionary_is_listed_with_types_and_access(driver: Eth
     assert await value(driver, "6 0x6083:0") == 100_000
 
 
+async def test_objects_are_listed_in_op_without_holding_up_process_data(
+    driver: EthercatDriver, segment: RunningSegment
+):
+    await bring(driver, "OP")
+    cyclic = driver.segment.cyclic
+    assert cyclic
+    segment.mailbox_delay(6, 5)
+    cycles = cyclic.cycles
+    listed = len((await driver.scan(["6 od"], Budget())).found)
+    assert (listed > 40, cyclic.cycles - cycles > listed) == (True, True), "a cycle for each object at least"
+    assert (cyclic.fallen, segment.seen(6)["state"]) == ({}, "OP")
+
+
 async def test_the_process_data_are_mapped_as_the_slave_s_objects_say(driver: EthercatDriver):
     await bring(driver, "PREOP")
     found = (await driver.scan(["6 pdo"], Budget())).found

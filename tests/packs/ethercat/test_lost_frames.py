@@ -110,7 +110,9 @@ async def test_a_watchdog_that_expires_because_nothing_was_sent_says_so(
     await bring(driver, "OP")
     cyclic = driver.segment.cyclic
     assert cyclic
-    while segment.seen(3)["state"] == "OP":
+    for _ in range(20):
+        if segment.seen(3)["state"] != "OP":
+            break
         ctypes.PyDLL(None).usleep(250_000)  # holds Python, as a machine that does not schedule it
     assert segment.until(lambda: 3 in cyclic.fallen)
     assert "0x001B sync manager watchdog" in cyclic.fallen[3]

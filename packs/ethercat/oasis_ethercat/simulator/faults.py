@@ -94,6 +94,13 @@ class Bench:
         silent = self._coe(position).sdo.silent
         silent.add(key) if is_silent else silent.discard(key)
 
+    def mailbox_delay(self, position: int, milliseconds: int) -> None:
+        """The device takes so long for every answer in its mailbox."""
+        mailbox = self._slave(position).mailbox
+        if mailbox is None:
+            raise ValueError(f"slave {position} has no mailbox")
+        mailbox.delay_s = milliseconds / 1000
+
     def sdo_stray(self, position: int, index: int) -> None:
         """An SDO answer that nobody asked for gets into the mailbox just before the next one."""
         self._coe(position).ahead.append(stray(index))

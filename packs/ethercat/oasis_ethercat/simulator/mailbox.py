@@ -4,6 +4,7 @@ Source: ETG.1000.4, mailbox; a header of 6 bytes: length, address, channel, type
 """
 
 import struct
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -34,6 +35,9 @@ class Mailbox:
         self._waiting: deque[bytes] = deque()
         self._taken = b""
         self._counter = 0
+        self._ready_at = 0.0
+        self.delay_s = 0.0
+        """How long the device takes for an answer."""
 
     def clear(self) -> None:
         """Both mailboxes empty, as on leaving for INIT."""
@@ -64,7 +68,8 @@ class Mailbox:
         """Put a message for the master behind those that wait."""
         self._counter = self._counter % 7 + 1
         self._waiting.append(struct.pack("<HHBB", len(message), 0, 0, kind | self._counter << 4) + message)
-        self._post()
+        self._ready_at = time.monotonic() + self.delay_s
+        self.advance()
 
     @staticmethod
     def _answered(coe: Service, request: bytes) -> list[tuple[int, bytes]]:
@@ -73,8 +78,10 @@ class Mailbox:
         except (struct.error, IndexError):
             return [(ERROR, struct.pack("<HH", 1, _TOO_SHORT))]
 
-    def _post(self) -> None:
-        if self._waiting and not self._registers.memory[_STATUS_IN] & MAILBOX_FULL:
+    def advance(self) -> None:
+        """Put the next message into the box where that is empty and the device has had its time."""
+        is_empty = not self._registers.memory[_STATUS_IN] & MAILBOX_FULL
+        if self._waiting and is_empty and time.monotonic() >= self._ready_at:
             self._place(self._waiting.popleft())
 
     def _place(self, message: bytes) -> None:
@@ -91,7 +98,7 @@ class Mailbox:
         if address + length >= self.boxes.into + self.boxes.into_bytes:
             self._taken = self._registers.read(self.boxes.into, self.boxes.into_bytes)
             self._registers.memory[_STATUS_IN] &= ~MAILBOX_FULL
-            self._post()
+            self.advance()
         return data
 
     def repeat(self) -> None:

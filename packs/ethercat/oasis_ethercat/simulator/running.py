@@ -90,6 +90,10 @@ class RunningSegment:
         """SDO requests, to one object or (None) to any, get no answer."""
         self._do("sdo_silent", position, is_silent, index, subindex)
 
+    def mailbox_delay(self, position: int, milliseconds: int) -> None:
+        """The device takes so long for every answer in its mailbox."""
+        self._do("mailbox_delay", position, milliseconds)
+
     def sdo_stray(self, position: int, index: int) -> None:
         """An SDO answer that nobody asked for gets into the mailbox just before the next one."""
         self._do("sdo_stray", position, index)

@@ -45,6 +45,8 @@ class Slave:
     def advance(self, now: float | None = None) -> None:
         """Bring the device up to `now`."""
         self.process.advance(time.monotonic() if now is None else now, self.machine)
+        if self.mailbox:
+            self.mailbox.advance()
         while self.objects.emergencies:
             code, register = self.objects.emergencies.pop(0)
             if self.mailbox and self.coe and self.machine.state is not State.INIT:
