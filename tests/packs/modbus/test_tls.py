@@ -20,7 +20,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("device", "ours"):
         try:
             subprocess.run(
-                ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}.local",
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}.local",
                  "-addext", f"subjectAltName=DNS:{name}.local", "-keyout", f"{name}.key", "-out", f"{name}.pem"],
                 cwd=folder, check=True, capture_output=True,
             )  # fmt: skip
@@ -102,7 +102,7 @@ async def test_a_certificate_that_has_expired_says_so(certificates: Path):
     folder = certificates / "expired"
     folder.mkdir()
     for command in (
-        "req -newkey rsa:2048 -nodes -subj /CN=device.local -keyout device.key -out device.csr",
+        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=device.local -keyout device.key -out device.csr",
         "x509 -req -in device.csr -signkey device.key -days -1 -out device.pem",
     ):
         subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
@@ -116,8 +116,8 @@ async def test_a_device_whose_certificate_an_authority_signed_is_read(certificat
     folder.mkdir()
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
     for command in (
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=plant-ca -keyout ca.key -out ca.pem",
-        "req -newkey rsa:2048 -nodes -subj /CN=device -keyout device.key -out device.csr",
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=plant-ca -keyout ca.key -out ca.pem",
+        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=device -keyout device.key -out device.csr",
         "x509 -req -in device.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out device.pem",
     ):
         subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
