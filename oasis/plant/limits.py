@@ -12,6 +12,7 @@ _HUGE = 1e300
 _MANY = 1e6
 _SWITCHED = {"1": True, "on": True, "true": True, "0": False, "off": False, "false": False}
 _NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
+_COMMA = re.compile(r"\s*[+-]?\d+,\d")
 _FLOAT32_ULP = 1.2e-7
 _FLOAT64_NOISE = 1e-11
 """Form.engineering keeps twelve significant digits."""
@@ -78,7 +79,8 @@ def canonical(form: Form, value: object) -> Value:
             return _bytes(value)
         case None:
             raise ValueError(f"the type {form.type!r} is not one whose values can be checked")
-    raise ValueError(f"{_short(value)} is no value of type {form.type}: {_needed(form)}")
+    comma = ", written with a point" if isinstance(value, str) and _COMMA.match(value) else ""
+    raise ValueError(f"{_short(value)} is no value of type {form.type}: {_needed(form)}{comma}")
 
 
 def _needed(form: Form) -> str:

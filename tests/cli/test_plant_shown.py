@@ -2,12 +2,14 @@
 
 import json
 import math
+from datetime import UTC, datetime
 
 import pytest
 from rich.console import Console
 
 from oasis.plant.values import Form, Point, Reading
 from oasis.ui.plant import rows
+from oasis.ui.plant.live import LiveView
 from oasis.ui.plant.page import cell, table
 from oasis.ui.plant.record import plain
 from oasis.ui.plant.spark import PLAIN, bars_for, sparkline
@@ -122,3 +124,13 @@ def test_nothing_of_a_long_address_is_left_out():
     shown = printed(["tag", "address", "value"], ["set_point", address, "12.5"], 80)
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert address in "".join(shown.replace("set_point", "", 1).replace("12.5", "", 1).split())
+
+
+def test_a_live_table_says_why_values_are_not_good():
+    at = datetime(2026, 3, 14, 9, 0, tzinfo=UTC)
+    view = LiveView()
+    for name in ("water", "flame"):
+        view.show(at, "modbus://h/1", Reading(Point("input 0", name=name), None, "the line\x1b[2J broke"))
+    view.show(at, "modbus://h/1", Reading(Point("input 2"), 5))
+    view.tick(at)
+    assert str(view.table().caption) == "0 s watched, Ctrl-C ends it\nwater, flame: the line[2J broke"

@@ -162,3 +162,10 @@ def test_a_change_beyond_the_step_is_told_the_steps_to_go(
 def test_a_value_that_would_be_held_as_another_is_refused(form: Form, value: float, said: str):
     with pytest.raises(ValueError, match=said):
         canonical(form, value)
+
+
+def test_a_decimal_comma_is_told_from_a_point():
+    with pytest.raises(
+        ValueError, match=r'"72,5" is no value of type float32: number is needed, in °C, written with a point'
+    ):
+        canonical(Form("float32", unit="°C"), "72,5")

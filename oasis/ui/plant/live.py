@@ -9,17 +9,19 @@ from typing import Protocol, Self
 
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from oasis.plant.values import Reading, Value
 from oasis.ui.plant import rows
 from oasis.ui.plant.page import cell, console, table
 from oasis.ui.plant.record import Key, key
 from oasis.ui.plant.spark import bars_for, sparkline
-from oasis.ui.plant.tables import value
+from oasis.ui.plant.tables import joined, value
 
 KEPT = 60
 """Samples of a sparkline that are kept."""
 _WIDTH = 30
+_MOST_FAULTS = 5
 
 
 class View(Protocol):
@@ -130,9 +132,20 @@ class LiveView:
                 cell(sparkline(list(watched.samples), width, self._bars)),
             )
         if self._began and self._last:
-            made.caption = f"{(self._last - self._began).total_seconds():.0f} s watched, Ctrl-C ends it"
+            watched_s = (self._last - self._began).total_seconds()
+            made.caption = cell(f"{watched_s:.0f} s watched, Ctrl-C ends it").append_text(self._faults())
             made.caption_justify = "left"
         return made
+
+    def _faults(self) -> Text:
+        """Why values are not good, a line each; points with the same reason together."""
+        points: dict[str, list[str]] = {}
+        for watched in self._watched.values():
+            reading = watched.reading
+            if not reading.is_good:
+                points.setdefault(reading.status, []).append(reading.point.name or reading.point.address)
+        lines = [cell(f"{joined(names)}: {status}", "red") for status, names in points.items()]
+        return Text("").join([Text("\n").append_text(line) for line in lines[:_MOST_FAULTS]])
 
 
 def short(number: float | None) -> str:

@@ -37,7 +37,7 @@ def show_readings(out: Console, url: str, readings: Sequence[Reading]) -> None:
         for said in _said(reading):
             below.setdefault(said, []).append(str(reading.point))
     for (said, style), points in below.items():
-        out.print(Text.assemble(cell(_joined(points)), ": ", cell(said, style)))
+        out.print(Text.assemble(cell(joined(points)), ": ", cell(said, style)))
 
 
 def value(reading: Reading) -> Text:
@@ -54,7 +54,7 @@ def _raw(reading: Reading) -> str:
     return reading.raw if len(reading.raw) <= most else f"{reading.raw[: most - 1]}…"
 
 
-def _joined(points: Sequence[str]) -> str:
+def joined(points: Sequence[str]) -> str:
     """Who has the same said of it."""
     shown = ", ".join(points[:_MOST_POINTS])
     return shown if len(points) <= _MOST_POINTS else f"{shown} and {len(points) - _MOST_POINTS} more"
