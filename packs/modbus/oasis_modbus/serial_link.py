@@ -14,6 +14,8 @@ from oasis_modbus.link import Link
 if TYPE_CHECKING:
     from serial import Serial
 
+_PAUSE_S = 0.25
+"""How long a reply may stop on its way: adapters pass on what they heard in pieces."""
 _SLICE_S = 0.02
 """How long one look at the port waits. It is set once: some ports refuse to be set again while they are open."""
 
@@ -55,7 +57,7 @@ class SerialLink(Link):
             port.write(frame)
             port.flush()
             self._is_uneasy = True
-            reply = _heard(port, hearing, time.monotonic() + timeout_s)
+            reply = _heard(port, hearing, timeout_s, max(_PAUSE_S, 20 * self.endpoint.line.byte_s))
         except OSError as fault:
             self._close()
             raise faults.broken(self.endpoint, bytes(hearing.received)) from fault
@@ -116,10 +118,17 @@ class SerialLink(Link):
             port.close()
 
 
-def _heard(port: "Serial", hearing: Hearing, until: float) -> Reply | None:
-    """The reply, or None where it is spoiled or did not come in time."""
+def _heard(port: "Serial", hearing: Hearing, timeout_s: float, pause_s: float) -> Reply | None:
+    """The reply, or None where it is spoiled or did not come in time.
+
+    One that has begun is heard to its end: at 1200 baud 125 registers take more than two seconds. It is over when
+    nothing comes for `pause_s`.
+    """
+    until = time.monotonic() + timeout_s
     while (reply := hearing.reply()) is None and not hearing.is_spoiled and time.monotonic() < until:
-        hearing.received += port.read(max(1, min(port.in_waiting, MOST_BYTES - len(hearing.received))))
+        if piece := port.read(max(1, min(port.in_waiting, MOST_BYTES - len(hearing.received)))):
+            hearing.received += piece
+            until = max(until, time.monotonic() + pause_s)
     return reply
 
 

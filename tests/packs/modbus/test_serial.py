@@ -6,6 +6,7 @@ import shutil
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -53,7 +54,7 @@ def answered(request: bytes) -> bytes:
 
 
 @contextmanager
-def line(answer: Callable[[bytes], bytes], pieces: int = 1) -> Iterator[tuple[str, list[bytes]]]:
+def line(answer: Callable[[bytes], bytes], pieces: int = 1, pause_s: float = 0.0) -> Iterator[tuple[str, list[bytes]]]:
     """A pseudo terminal with `answer` at its other end; the URL without unit, and the requests that came."""
     import tty
 
@@ -75,6 +76,7 @@ def line(answer: Callable[[bytes], bytes], pieces: int = 1) -> Iterator[tuple[st
             size = max(1, -(-len(reply) // pieces))
             for at in range(0, len(reply), size):
                 os.write(master, reply[at : at + size])
+                time.sleep(pause_s)
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -93,6 +95,14 @@ async def test_registers_are_read_however_the_reply_is_cut_up(pieces: int):
         readings = await read(f"{url}&unit=3", "holding 0-3 uint16")
     assert [r.value for r in readings] == [100, 101, 102, 103]
     assert requests == [framed(3, b"\x03\0\0\0\x04")]
+
+
+async def test_a_reply_that_takes_longer_than_the_time_out_is_heard_to_its_end():
+    """As on a line of 1200 baud, where 125 registers take more than two seconds."""
+    with line(answered, pieces=9, pause_s=0.04) as (url, requests):
+        readings = await read(f"{url}&unit=3&timeout=0.2", "holding 0-9 uint16")
+    assert [r.value for r in readings] == list(range(100, 110))
+    assert len(requests) == 1
 
 
 async def test_an_exception_is_told():
