@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -18,6 +19,8 @@ EXACT = frozenset({"content", "old", "new", "command"})
 """Arguments in which a likely reading is not enough: a repaired path leads to the file or to none, a repaired text
 damages a file."""
 _CLOSING = "\n[not run]"
+_LEFT_IN = re.compile(r"^(?:functions|default_api|tools?)[.:/]|<\|.*$", re.DOTALL)
+"""`functions.read` (gpt-oss, Kimi), `default_api.read` (Gemma), `read<|channel|>commentary` (gpt-oss)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class Registry:
         return _refused(tool.spec, fault) if fault else (tool, fitted)
 
     def _named(self, name: str) -> Tool | None:
-        wanted = name.strip()
+        """The tool of this name in any case, also behind a namespace or before a mark that a server left in it."""
+        wanted = _LEFT_IN.sub("", name.strip())
         exact = [tool for tool in self.tools if tool.spec.name == wanted]
         found = exact or [tool for tool in self.tools if tool.spec.name.casefold() == wanted.casefold()]
         return found[0] if len(found) == 1 else None

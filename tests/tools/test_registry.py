@@ -172,9 +172,12 @@ async def test_a_list_written_as_text_is_read_as_the_list():
     assert seen == [["input 0", "input 1"], ["input 0"], ["[not a list"]]
 
 
-async def test_a_name_in_other_case_is_the_tool(project: Project):
+@pytest.mark.parametrize(
+    "name", ["Read", " read ", "functions.read", "default_api.read", "tool.read", "read<|channel|>commentary"]
+)
+async def test_a_name_in_other_case_or_with_what_a_server_left_in_it_is_the_tool(project: Project, name: str):
     project.put("a.st", "A\n")
-    assert (await project.send(ToolCall("1", "Read", '{"path": "a.st"}'))).status is Status.OK
+    assert (await project.send(ToolCall("1", name, '{"path": "a.st"}'))).status is Status.OK
 
 
 def test_every_built_in_tool_refuses_wrong_arguments_within_600_characters(project: Project):
