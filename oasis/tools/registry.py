@@ -20,7 +20,7 @@ EXACT = frozenset({"content", "old", "new", "command"})
 damages a file."""
 _CLOSING = "\n[not run]"
 _LEFT_IN = re.compile(r"^(?:functions|default_api|tools?)[.:/]|<\|.*$", re.DOTALL)
-"""`functions.read` (gpt-oss, Kimi), `default_api.read` (Gemma), `read<|channel|>commentary` (gpt-oss)."""
+"""gpt-oss names its recipients `functions.read`, and what parses it leaves that, or `<|channel|>commentary`, in."""
 
 
 @dataclass(frozen=True, slots=True)
