@@ -11,26 +11,24 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 
 def main() -> None:
     """Serve until standard input ends."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    source = sys.stdin.buffer
-    settings: dict[str, Any] = json.loads(source.readline())
-    threading.Thread(target=_end_with, args=(source,), daemon=True).start()
+    settings: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    has_failed = threading.Event()
+    threading.Thread(target=_end_with, args=(sys.stdin.fileno(), has_failed), daemon=True).start()
     try:
         server = serve(settings)
-    except ImportError as error:
-        _tell(out, {"fault": "import", "detail": str(error)})
     except Exception as error:
-        _tell(out, {"fault": "start", "detail": str(error)})
-    else:
-        _tell(out, {"url": server.listening_address})
-        threading.Event().wait()
-    os._exit(1)
+        has_failed.set()
+        _tell(out, {"fault": "import" if isinstance(error, ImportError) else "start", "detail": str(error)})
+        sys.exit(1)  # not at once: the engine writes its log in a thread, which is heard to its end
+    _tell(out, {"url": server.listening_address})
+    threading.Event().wait()
 
 
 def serve(settings: Mapping[str, Any]) -> Any:
@@ -61,10 +59,12 @@ def serve(settings: Mapping[str, Any]) -> Any:
     return engine.Server(params)
 
 
-def _end_with(source: BinaryIO) -> None:
-    while source.read(1 << 16):
+def _end_with(source: int, has_failed: threading.Event) -> None:
+    """End the process when the descriptor ends; read without Python's buffer, whose lock would stop a normal end."""
+    while os.read(source, 1 << 16):
         pass
-    os._exit(0)
+    if not has_failed.is_set():
+        os._exit(0)
 
 
 def _tell(out: Any, answer: Mapping[str, str]) -> None:

@@ -1,6 +1,7 @@
 """The embedded engine: llama.cpp (xllamacpp) in a child process on a loopback port of its own."""
 
 import asyncio
+import errno
 import json
 import os
 import subprocess
@@ -111,7 +112,7 @@ def _files(model: Path, context: int, slot_dir: Path | None) -> dict[str, Any]:
     model = model.expanduser().absolute()
     check_model(model)
     if slot_dir is not None:
-        slot_dir.mkdir(parents=True, exist_ok=True)
+        _make(slot_dir)
     wanted, trained = context or DEFAULT_CONTEXT_TOKENS, trained_context(model)
     return {
         "model": str(model),
@@ -121,9 +122,22 @@ def _files(model: Path, context: int, slot_dir: Path | None) -> dict[str, Any]:
     }
 
 
+def _make(folder: Path) -> None:
+    """Make a folder that the engine writes to. Raises EngineFault."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise EngineFault(
+            f"The engine cannot write to {folder}: {error.strerror}. Make it writable, or set XDG_STATE_HOME to "
+            "one that is."
+        ) from error
+
+
 def _spawn(settings: dict[str, Any], log: Path) -> "subprocess.Popen[bytes]":
     """Start the child in a group of its own, so that Ctrl-C in the terminal does not reach it."""
-    log.parent.mkdir(parents=True, exist_ok=True)
+    _make(log.parent)
     command = [
         sys.executable,
         "-P",

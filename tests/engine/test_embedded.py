@@ -31,6 +31,13 @@ async def fault(model: Path, folder: Path, slots: int = 1, context: int = 512) -
     return str(caught.value)
 
 
+async def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = await fault(model, tmp_path / "file")
+    assert said.startswith(f"The engine cannot write to {tmp_path / 'file'}: ")
+    assert "XDG_STATE_HOME" in said
+
+
 async def test_an_engine_serves_until_it_is_stopped(model: Path, tmp_path: Path) -> None:
     engine = await EmbeddedEngine.start(model, log=tmp_path / "a" / "log", threads=1, context=256, slots=3)
     client = LlamaClient(engine.url)
