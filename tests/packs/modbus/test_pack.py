@@ -6,11 +6,12 @@ import subprocess
 import sys
 
 import pytest
-from oasis_modbus import PACK
+from oasis_modbus import PACK, endpoint, grammar
 from oasis_modbus.bench import scan_247, throughput
 
 from oasis.core.front_matter import split
 from oasis.plant.driver import Driver
+from tests.packs.modbus.servers import pymodbus_device, read
 
 SKILLS = {
     folder.name: (folder / "SKILL.md").read_text(encoding="utf-8")
@@ -78,3 +79,38 @@ async def test_a_scan_of_247_units_is_measured_within_its_budget():
     measured = await scan_247(seconds=1)
     assert measured.requests <= 300
     assert measured.units == 3 or measured.stopped.startswith("its budget of 1 s is spent")
+
+
+def quoted(pattern: str) -> list[str]:
+    """What stands in `backticks` in the skills and fits."""
+    return sorted({m for text in SKILLS.values() for m in re.findall(r"`([^`\n]+)`", text) if re.match(pattern, m)})
+
+
+def test_every_item_that_a_skill_shows_is_one():
+    items = quoted(r"(holding|input|coil|discrete) \d|40001|400001")
+    assert len(items) > 12
+    assert [item for item in items if not grammar.point(item).address] == []
+
+
+def test_every_url_that_a_skill_shows_is_one():
+    urls = quoted(r"modbus")
+    assert urls
+    assert [endpoint.parse(url).unit for url in urls] == [1] * len(urls)
+
+
+@pytest.mark.parametrize(
+    ("registers", "item", "value"),
+    [
+        ([820], "holding 0 uint16 x0.1 °C", 82.0),
+        ([1250], "holding 0 uint16 x0.1 -100 °C", 25.0),
+        ([65_486], "holding 0 int16", -50),
+        ([0x1234], "holding 0 bcd16", 1234),
+        ([0x0000, 0x4142], "holding 0 float32 DCBA", 48.25),
+        ([0x0000, 0x4142], "holding 0 float32 CDAB", 12.125),
+        ([0x4366, 0x8000], "holding 0 float32 ABCD", 230.5),
+        ([0xFFFF], "holding 0 int16 x0.1", -0.1),
+    ],
+)
+async def test_the_worked_figures_of_the_skills_are_what_is_read(registers: list[int], item: str, value: float):
+    async with pymodbus_device({0: registers}) as url:
+        assert [r.value for r in await read(f"{url}/7", item)] == [value]
