@@ -155,3 +155,16 @@ async def test_a_pattern_that_is_long_is_shown_whole():
     assert max(map(len, lines)) <= 48
     office.desk.choose("n")
     await task
+
+
+async def test_a_title_that_is_long_is_shown_to_its_end():
+    desk = Office().desk
+    price = "A new epoch begins: about 18,400 tokens are computed anew, about 153 s at the present model's rate."
+    task = asyncio.ensure_future(desk.confirm(f"{price} Change the model?"))
+    while desk.question is None:
+        await asyncio.sleep(0)
+    lines = [text for _, text in desk.question.lines(79)]
+    assert " ".join(lines[:2]) == f"{price} Change the model?"
+    assert lines[2:] == ["> y  yes", "  n  no"]
+    desk.choose("n")
+    assert not await task

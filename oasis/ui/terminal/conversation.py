@@ -1,20 +1,20 @@
 """What stands behind the screen: the session and its agent, one turn after another."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from oasis.core.events import Event, Recomputed, Said
 from oasis.core.items import Notice, User
-from oasis.core.tool import Preview, Tool
 from oasis.errors import ConfigError, OasisError
-from oasis.ui.terminal.equipment import Equipment, Start, agent_over, equip, with_servers
+from oasis.ui.terminal.equipment import Equipment, Start, agent_over, equip, with_packs, with_servers
 from oasis.ui.terminal.model_link import ModelLink
 from oasis.ui.terminal.open_session import OpenSession
+from oasis.ui.terminal.work import Work
 
 if TYPE_CHECKING:
     from oasis.agent.gate import Asker
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from oasis.config import Settings
     from oasis.models.base import Model
     from oasis.models.connect import Connection
-
-Result = TypeVar("Result")
 
 
 class Conversation:
@@ -49,7 +47,7 @@ class Conversation:
         self._show_event, self._ask = show, ask
         self._link = ModelLink(start.lane, self._show)
         self._open = OpenSession(self.say, agree)
-        self._work: asyncio.Task[Any] | None = None
+        self._work = Work()
         self._lost: str | None = None
         self._mode_told: object = None
         self._packs: tuple[str, ...] | None = None
@@ -66,7 +64,7 @@ class Conversation:
 
     @property
     def is_working(self) -> bool:
-        return self._work is not None and not self._work.done()
+        return self._work.is_going_on
 
     @property
     def packs(self) -> tuple[str, ...]:
@@ -90,17 +88,6 @@ class Conversation:
     def model(self) -> "Model":
         """The model. Raises ConfigError where there is none."""
         return self._link.model
-
-    def tool(self, name: str) -> Tool | None:
-        tools = self.equipment.box.tools if self.equipment else ()
-        return next((tool for tool in tools if tool.spec.name == name), None)
-
-    def propose(self, name: str, preview: Preview) -> tuple[str, ...]:
-        """Patterns that would allow calls like this one for the session."""
-        from oasis.agent.permissions import propose  # noqa: PLC0415
-
-        tool = self.tool(name)
-        return propose(tool, preview) if tool else ()
 
     def say(self, text: str) -> None:
         self._show(Said(text))
@@ -129,7 +116,7 @@ class Conversation:
     async def ready(self) -> bool:
         """Wait until the head is in the slot; False where the person interrupts that wait."""
         warming = self._link.warming
-        return warming is None or await self._done(asyncio.wait([warming])) is not None
+        return warming is None or await self._work.done(asyncio.wait([warming])) is not None
 
     async def revive(self) -> bool:
         """Start the embedded engine again where it has died; the session goes on. False where that is interrupted.
@@ -138,7 +125,7 @@ class Conversation:
         """
         if not self._link.is_gone and self._lost is None:
             return True
-        if await self._done(self._revive()) is None:
+        if await self._work.done(self._revive()) is None:
             self.say("The engine was not started again; your next message starts it.")
             return False
         return True
@@ -172,17 +159,12 @@ class Conversation:
 
     async def begin(self) -> None:
         """Begin with an empty session; its file is made with the first message."""
-        from oasis.agent.assembly import toolbox  # noqa: PLC0415
-
         await self.end_session()
         self._open.safe_end.forget()
-        equipment = self.equipped
         if self._packs is not None:
-            box = replace(toolbox(self.project, self._packs, self.start.site), mcp=equipment.box.mcp)
-            settings = equipment.settings.model_copy(update={"packs": list(self._packs)})
-            self.equipment, self._packs = replace(equipment, box=box, settings=settings), None
-        if equipment.box.mcp is not None:
-            equipment.box.mcp.take_up()
+            self.equipment, self._packs = with_packs(self.equipped, self.start, self._packs), None
+        if self.equipped.box.mcp is not None:
+            self.equipped.box.mcp.take_up()
 
     async def end_session(self) -> None:
         """Leave the plant as it should be left, then close the session's file."""
@@ -200,32 +182,18 @@ class Conversation:
             self._open.undo.begin_turn()
         notices = [*self._open.take_opening(), *self.attached, *self._mode_notice()]
         self.attached = []
-        finished = await self._done(agent.turn([*notices, *items]))
+        finished = await self._work.done(agent.turn([*notices, *items]))
         if finished is not None and finished.reason == "server" and self._link.is_gone and await self.revive():
-            await self._done((await self._ready()).turn([]))
+            await self._work.done((await self._ready()).turn([]))
 
     async def compact(self) -> bool:
         """Compact now. Raises ServerFault."""
         agent = await self._ready()
-        return bool(await self._done(agent.compact()))
-
-    async def _done(self, work: "Coroutine[Any, Any, Result]") -> "Result | None":
-        """What came of work that the person can interrupt; None where they did."""
-        self._work = task = asyncio.ensure_future(work)
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait([task])
-            raise
-        return None if task.cancelled() else task.result()
+        return bool(await self._work.done(agent.compact()))
 
     def interrupt(self) -> bool:
         """Stop what is at work; False where nothing is."""
-        if not self.is_working or self._work is None:
-            return False
-        self._work.cancel()
-        return True
+        return self._work.interrupt()
 
     def take_queued(self) -> list[User]:
         """What was typed ahead, for the tail of the prompt."""
@@ -234,8 +202,7 @@ class Conversation:
 
     async def close(self) -> None:
         """End the turn, leave the plant, close the session, save the model's state, end engine and servers."""
-        if self._work is not None and self.interrupt():
-            await asyncio.wait([self._work])
+        await self._work.end()
         await self.end_session()
         await self._servers.aclose()
         await self._link.close()

@@ -1,7 +1,7 @@
 """What a session works with: settings, tools, rules, hooks, MCP servers, made once the prompt is on the screen."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from oasis.agent.undo import Undo
     from oasis.config import Settings
     from oasis.core.events import Event
+    from oasis.core.tool import Preview, Tool
     from oasis.models.base import Model
 
 _HEAVY = ("oasis.agent.assembly", "oasis.models.connect", "oasis.agent.sessions", "oasis.agent.first_start")
@@ -46,6 +47,16 @@ class Equipment:
     permissions: "Permissions"
     hooks: "Hooks | None" = None
 
+    def tool(self, name: str) -> "Tool | None":
+        return next((tool for tool in self.box.tools if tool.spec.name == name), None)
+
+    def propose(self, name: str, preview: "Preview") -> tuple[str, ...]:
+        """Patterns that would allow calls like this one for the session."""
+        from oasis.agent.permissions import propose  # noqa: PLC0415
+
+        tool = self.tool(name)
+        return propose(tool, preview) if tool else ()
+
 
 async def equip(start: Start, say: Callable[[str], None]) -> Equipment:
     """Read the settings and make the tools; heavy imports in a thread, so that keys are heard meanwhile.
@@ -71,6 +82,14 @@ async def with_servers(equipment: Equipment, stack: AsyncExitStack, say: Callabl
 
     box = await stack.enter_async_context(with_servers(equipment.box, equipment.settings, say))
     return replace(equipment, box=box)
+
+
+def with_packs(equipment: Equipment, start: Start, names: Sequence[str]) -> Equipment:
+    """The same with the tools of these packs."""
+    from oasis.agent.assembly import toolbox  # noqa: PLC0415
+
+    box = replace(toolbox(start.project, names, start.site), mcp=equipment.box.mcp)
+    return replace(equipment, box=box, settings=equipment.settings.model_copy(update={"packs": list(names)}))
 
 
 def agent_over(

@@ -23,7 +23,7 @@ OPENS_S, DANGER_OPENS_S = 0.3, 1.0
 or meant for the question before, answers nothing that was not read."""
 
 
-CHOICE_INDENT, MAX_CHOICE_ROWS = 5, 4
+CHOICE_INDENT, MAX_CHOICE_ROWS, MAX_TITLE_ROWS = 5, 4, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class Question:
         """Style and text of each line to show."""
         if self.wants_words:
             return [("class:ask", one_line(f"Why not? It goes to the model. {self.title}", width))]
-        lines = [("class:danger" if self.is_danger else "class:ask", one_line(self.title, width))]
+        title = "class:danger" if self.is_danger else "class:ask"
+        lines = [(title, row) for row in wrapped(self.title, width, MAX_TITLE_ROWS)]
         for number, choice in enumerate(self.choices):
             is_selected = number == self.selected
             key = choice.key if self.is_open else "·"

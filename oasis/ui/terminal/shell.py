@@ -43,7 +43,8 @@ async def run_shell(place: "Workplace", command: str) -> None:
     """Run it as the tool `bash` does, bounded in time and memory. `!!command` is not offered to the model."""
     is_private = command.startswith("!")
     command = command.removeprefix("!").strip()
-    tool = place.conversation.tool("bash")
+    equipment = place.conversation.equipment
+    tool = equipment.tool("bash") if equipment else None
     if not command or tool is None:
         place.say("Write the command behind the mark: !git status" if tool else "The settings are still being read.")
         return

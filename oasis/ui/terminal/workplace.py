@@ -135,7 +135,7 @@ class Workplace:
         self.scrollback.raw(notification("Oasis", text) if how == "auto" else "\x07")
 
     def _propose(self, tool: str, preview: "Preview") -> tuple[str, ...]:
-        return self.conversation.propose(tool, preview)
+        return self.conversation.equipped.propose(tool, preview)
 
     def _allow(self, patterns: tuple[str, ...]) -> None:
         self.conversation.equipped.permissions.allow_for_session(patterns)

@@ -22,7 +22,7 @@ async def _model(place: "Workplace", argument: str) -> None:
 
         find_model(argument)
     price = _price(talk.session)
-    if price and not await place.desk.confirm(f"{price} Change the model"):
+    if price and not await place.desk.confirm(f"{price} Change the model?"):
         place.say("The model stays.")
         return
     await talk.change_model(argument)

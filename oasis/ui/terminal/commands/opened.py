@@ -17,10 +17,11 @@ def open_last(place: "Workplace") -> None:
 
 async def _open(place: "Workplace", argument: str) -> None:
     number = argument.lstrip("#")
-    if not argument or not place.drawer.last:
+    if not argument:
         open_last(place)
     elif not number.isdecimal() or not place.feed.folded(int(number)):
-        place.say(f"There is no #{number[:20]} to open; the newest is #{place.drawer.last}.")
+        there = f"the newest is #{place.drawer.last}" if place.drawer.last else "nothing was folded yet"
+        place.say(f"There is no #{number[:20]} to open; {there}.")
 
 
 def numbers(place: "Workplace") -> Sequence[str]:
