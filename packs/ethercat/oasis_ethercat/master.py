@@ -24,6 +24,7 @@ STATE_TIMEOUT_S = 3.0
 _SILENT_CHECKS = 5
 _POLL_S = 0.002
 _ACKNOWLEDGE_S = 0.1
+_AGAIN_S = 0.1
 _TRIES = 5
 _STATE_TRIES = 12
 _INVALID_MAILBOX = 0x0016
@@ -65,6 +66,7 @@ class Master:
             self.is_mapped = False
             missing = self._initialised()
             if not self.slaves or self._strangers() or any(_is_lost(seen) for seen in missing):
+                time.sleep(_AGAIN_S)
                 self._initialised()
             if not self.slaves:
                 interface.check(self.name)
@@ -119,6 +121,8 @@ class Master:
                 if all(answered) or (are_some_silent and any(answered)):
                     break
                 are_some_silent = any(answered)
+                if not are_some_silent and tries > 1:
+                    time.sleep(_POLL_S)  # SOEM waits busily: on a busy machine it keeps the answer away
             return [Seen(s.position, s.handle.state, s.handle.al_status) for s in self.slaves]
 
     def request(self, state: State, positions: Collection[int]) -> list[Seen]:

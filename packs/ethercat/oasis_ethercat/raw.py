@@ -15,8 +15,8 @@ from oasis_ethercat import datagram, interface
 from oasis_ethercat.esc import ETHERTYPE, Command, Register
 
 TIMEOUT_S = 0.03
-TRIES = 20
-"""A frame that comes back late is as good: this only decides how long nothing may come back at all, 0.6 s."""
+TRIES = 33
+"""A frame that comes back late is as good: this only decides how long nothing may come back at all, 1 s."""
 LISTEN_S = 0.12
 """Longer than a watchdog of 100 ms: a master that keeps slaves in OP is heard."""
 _SENT, _RECEIVED, _LISTENS = 2, 8, 3

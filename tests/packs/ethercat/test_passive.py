@@ -129,20 +129,28 @@ async def test_elsewhere_than_on_linux_the_passive_look_says_so(
 FOREIGN_MASTER = """
 import sys, time
 import pysoem
+pysoem.settings.timeouts.ret = 50_000
 master = pysoem.Master()
 master.open(sys.argv[1])
-master.config_init()
-master.state_check(pysoem.PREOP_STATE, 500000)
-master.config_map()
-master.state_check(pysoem.SAFEOP_STATE, 500000)
 def cycle():
     master.send_processdata()
     master.receive_processdata(2000)
-cycle()
-master.state = pysoem.OP_STATE
-master.write_state()
-while master.state_check(pysoem.OP_STATE, 2000) != pysoem.OP_STATE:
+def is_in_op():
+    if master.config_init() < 1 or master.state_check(pysoem.PREOP_STATE, 500000) != pysoem.PREOP_STATE:
+        return False
+    master.config_map()
+    if master.state_check(pysoem.SAFEOP_STATE, 500000) != pysoem.SAFEOP_STATE:
+        return False
     cycle()
+    master.state = pysoem.OP_STATE
+    master.write_state()
+    for _ in range(100):
+        cycle()
+        if master.state_check(pysoem.OP_STATE, 2000) == pysoem.OP_STATE:
+            return True
+    return False
+while not is_in_op():  # a busy machine loses frames
+    pass
 print("OP", flush=True)
 while True:
     cycle()
