@@ -348,3 +348,18 @@ def test_a_plan_goes_on_below_itself():
     stage = Stage(width=41)
     stage.feed.announce("tag     set_point\nwire    00 05 00 00 00 06 01 06 00 00 02 ee (function 6)")
     assert stage.text == "tag     set_point\nwire    00 05 00 00 00 06 01 06 00 00 02\n        ee (function 6)\n"
+
+
+async def test_a_message_that_was_stopped_for_repeating_itself_is_told_of():
+    """The loop begins the next step then without having ended that one."""
+    stage = Stage()
+    stage.feed.show(told.StepStarted(1, 100, 100))
+    stage.feed.show(told.Text("word word word"))
+    stage.feed.show(told.Heard("also the pumps"))
+    stage.feed.show(told.StepStarted(1, 100, 100))
+    assert stage.text.endswith("› also the pumps\nThe model repeated itself and was stopped; it is asked again.\n")
+    stage.feed.show(told.Text("Fine."))
+    stage.feed.show(told.StepFinished(1, Usage(10, 0, 5), 10))
+    stage.feed.show(told.StepStarted(2, 100, 100))
+    stage.feed.close()
+    assert stage.text.count("repeated itself") == 1

@@ -1,5 +1,6 @@
 """The first start without a model, changing the model, and settings that a session begins with."""
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -8,6 +9,10 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("a pty is POSIX's", allow_module_level=True)
 
+from oasis.agent.assembly import Toolbox
+from oasis.agent.gate import nobody_to_ask
+from oasis.ui.terminal import conversation
+from oasis.ui.terminal.equipment import Equipment, Start
 from tests.models.server import serving
 from tests.terminal.pty_session import terminal
 from tests.terminal.script import text
@@ -84,3 +89,44 @@ async def test_a_misspelt_flag_is_told_before_the_prompt(project: Path, flags: l
         assert await session.ended() == 2
         assert said in session.text
         assert "›" not in session.text
+
+
+async def test_what_is_sent_while_servers_start_waits_and_the_screen_says_why(
+    project: Path, private_user_folders: Path
+):
+    settings = private_user_folders / "xdg_config_home" / "oasis" / "oasis.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[mcp.silent]\ncommand = ['{sys.executable}', '-c', 'input()']\nstart_s = 600\n")
+    async with serving() as server, terminal(project, "--server", server.url) as session:
+        await session.until("m · chat lane", "● MCP servers start")
+        session.send("hello\r")
+        await session.until("↳ hello", "● MCP servers start")
+        session.send("/mcp\r")
+        await session.until("The MCP servers are still being started.")
+        session.send("/quit\r")
+        assert await session.ended() == 0
+        assert session.is_sane
+
+
+async def test_a_model_chosen_while_servers_start_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch):
+    begun, started = asyncio.Event(), asyncio.Event()
+
+    async def slow(equipment: Equipment, *_: object) -> Toolbox:
+        begun.set()
+        await started.wait()
+        return equipment.box
+
+    async def agree(title: str) -> bool:
+        return False
+
+    monkeypatch.setattr(conversation, "with_servers", slow)
+    talk = conversation.Conversation(Start(project), [], lambda event: None, nobody_to_ask(()), agree)
+    async with serving() as server:
+        await talk.load()
+        servers = asyncio.ensure_future(talk.start_servers())
+        await begun.wait()
+        await talk.connect(talk.equipped.settings.model_copy(update={"server": server.url}))
+        started.set()
+        await servers
+        assert talk.equipped.settings.server == server.url
+        await talk.close()

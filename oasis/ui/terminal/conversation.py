@@ -99,7 +99,8 @@ class Conversation:
 
     async def start_servers(self) -> None:
         """Start the MCP servers of the settings."""
-        self.equipment = await with_servers(self.equipped, self._servers, self.say)
+        box = await with_servers(self.equipped, self._servers, self.say)
+        self.equipment = replace(self.equipped, box=box)  # settings may have been chosen meanwhile
 
     async def connect(self, settings: "Settings | None" = None) -> "Connection | None":
         """Find the model; the connection before it, still open. Raises ConfigError, EngineFault, ServerFault."""

@@ -76,12 +76,11 @@ async def equip(start: Start, say: Callable[[str], None]) -> Equipment:
     return Equipment(settings, box, permissions, hooks_of(settings, start.project, say))
 
 
-async def with_servers(equipment: Equipment, stack: AsyncExitStack, say: Callable[[str], None]) -> Equipment:
-    """The same with the MCP servers of the settings, which end with `stack`. Those that are down are named."""
+async def with_servers(equipment: Equipment, stack: AsyncExitStack, say: Callable[[str], None]) -> "Toolbox":
+    """The tools with the MCP servers of the settings, which end with `stack`. Those that are down are named."""
     from oasis.agent.assembly import with_servers  # noqa: PLC0415
 
-    box = await stack.enter_async_context(with_servers(equipment.box, equipment.settings, say))
-    return replace(equipment, box=box)
+    return await stack.enter_async_context(with_servers(equipment.box, equipment.settings, say))
 
 
 def with_packs(equipment: Equipment, start: Start, names: Sequence[str]) -> Equipment:

@@ -63,16 +63,19 @@ class Feed:
         self._started: dict[str, CallStarted] = {}
         self._shown_bodies: set[str] = set()
         self._told_unknown = False
+        self._has_text = False
         self._ms_per_token = 0.0
 
     def show(self, event: Event) -> None:
         """Take in the next event. Text is drawn a little later, many pieces at once."""
         if isinstance(event, Text | Reasoning):
+            self._has_text = True
             self.writing.add(event)
             return
         if not isinstance(event, Said):
             self.writing.settle()
         self._show(event)
+        self._has_text &= isinstance(event, Said | Prefill | Heard)
         self._redraw()
 
     def say(self, *renderables: RenderableType, gap: bool = True) -> None:
@@ -136,6 +139,8 @@ class Feed:
             case TurnStarted():
                 self._turn_began_s = self._clock()
             case StepStarted():
+                if self._has_text:  # the step before ended without its figures: the loop had stopped its message
+                    self.note("The model repeated itself and was stopped; it is asked again.", "yellow")
                 self._do("waiting for the model")
             case Prefill():
                 self._prefill(event)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.enums import EditingMode
 
 from oasis.errors import ConfigError, EngineFault, OasisError, ServerFault
+from oasis.ui.terminal.live import Running
 
 if TYPE_CHECKING:
     from oasis.ui.terminal.workplace import Workplace
@@ -22,7 +23,7 @@ async def open_up(place: "Workplace") -> OasisError | None:
         await talk.load()
         place.has_settings = True
         _apply_settings(place)
-        await asyncio.gather(talk.start_servers(), _connect(place))
+        await asyncio.gather(_start_servers(place), _connect(place))
     except ConfigError as fault:
         if talk.equipment is None:
             return fault
@@ -37,6 +38,19 @@ async def open_up(place: "Workplace") -> OasisError | None:
     if talk.connection is not None:
         await talk.decide_end()
     return None
+
+
+async def _start_servers(place: "Workplace") -> None:
+    """Start the MCP servers; as long as that takes, nothing is sent, and the screen says why."""
+    talk = place.conversation
+    if talk.equipped.settings.mcp:
+        place.live.running["servers"] = Running("MCP servers start", place.clock())
+        place.redraw()
+    try:
+        await talk.start_servers()
+    finally:
+        place.live.running.pop("servers", None)
+        place.redraw()
 
 
 async def _connect(place: "Workplace") -> None:

@@ -64,6 +64,9 @@ def _skill_names(place: "Workplace") -> Sequence[str]:
 
 async def _mcp(place: "Workplace", argument: str) -> None:
     mcp = place.conversation.equipped.box.mcp
+    if mcp is None and place.conversation.equipped.settings.mcp:
+        place.say("The MCP servers are still being started.")
+        return
     if mcp is None:
         place.say("No MCP server is set. A table [mcp.NAME] in your oasis.toml names one (docs/mcp.md).")
         return
