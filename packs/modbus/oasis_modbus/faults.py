@@ -123,19 +123,27 @@ def unsettable(endpoint: Endpoint, why: str) -> Unreachable:
     )
 
 
-def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"") -> Silent:
+def silent(endpoint: Endpoint, unit: int, timeout_s: float, received: bytes = b"", *, is_late: bool = False) -> Silent:
+    """`received` is what came of the reply; `is_late`: a reply to a request before came in place of it."""
     if received:
         return Silent(
             f"{endpoint.gateway} sent only {len(received)} bytes of a reply within {timeout_s:g} s "
             f"({received[:32].hex(' ')}) and then nothing. They are not used.",
             True,
         )
+    if is_late:
+        return Silent(
+            f"{endpoint.gateway} did not answer for unit {unit} within {timeout_s:g} s, and meanwhile a reply to an "
+            "earlier request came: it answers and takes longer. Give it more time "
+            f"(?timeout={min(60, 4 * timeout_s):g} in the URL), and ask less often.",
+            True,
+        )
     other = " Unit 255 is silent on many devices: try 1." if unit == 255 else ""
     if endpoint.has_rtu_frames:
         other += " On a serial line, wrong baud rate, parity or swapped A and B wires look the same."
     return Silent(
-        f"{endpoint.gateway} did not answer for unit {unit} within {timeout_s:g} s: wrong unit number, or the unit is "
-        f"off.{other}",
+        f"{endpoint.gateway} did not answer for unit {unit} within {timeout_s:g} s: wrong unit number, the unit is "
+        f"off, or it takes longer than that.{other}",
         True,
     )
 

@@ -24,6 +24,7 @@ class StreamLink(Link):
         super().__init__(endpoint, gate)
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self._is_late = False
 
     async def drop(self) -> None:
         writer, self._reader, self._writer = self._writer, None, None
@@ -39,6 +40,7 @@ class StreamLink(Link):
         reader, writer = await self._ready()
         received = bytearray()
         self.requests += 1
+        self._is_late = False
         try:
             writer.write(frame)
             async with asyncio.timeout(timeout_s):
@@ -46,7 +48,8 @@ class StreamLink(Link):
         except TimeoutError:
             if received or not self._may_stay(frame):
                 await self.drop()
-            raise faults.silent(self.endpoint, self._unit(frame), timeout_s, bytes(received)) from None
+            unit, came = self._unit(frame), bytes(received)
+            raise faults.silent(self.endpoint, unit, timeout_s, came, is_late=self._is_late) from None
         except (asyncio.IncompleteReadError, OSError) as fault:
             await self.drop()
             asks = self.endpoint.scheme == "modbus+tls" and not self.endpoint.tls.cert and not received
@@ -119,6 +122,7 @@ class TcpLink(StreamLink):
             reply = parse_tcp(await self._whole(reader, received))
             if reply.transaction in self.abandoned:
                 self.late[self.abandoned.pop(reply.transaction)] = reply
+                self._is_late = True
                 received.clear()
                 continue
             asked = int.from_bytes(frame[:2])

@@ -44,7 +44,7 @@ class Unit:
         if len(data) != due or reply.pdu[1] != due:
             raise Garbled(
                 f"Unit {self.number} was asked for {table.counted(count)} from {first}, {due} bytes, and sent "
-                f"{len(data)}. Nothing of it is used.",
+                f"{len(data)}{_counted(reply.pdu)}. Nothing of it is used.",
                 True,
             )
         if table.is_bits:
@@ -78,3 +78,8 @@ class Unit:
 
     def refused(self, function: int, code: int) -> Refused:
         return Refused(f"unit {self.number} answered function {function:02d} with {faults.exception(code)}", code)
+
+
+def _counted(pdu: bytes) -> str:
+    """What a reply says of its own size, where that is not so."""
+    return f", which it counts as {pdu[1]}" if len(pdu) > 1 and pdu[1] != len(pdu) - 2 else ""

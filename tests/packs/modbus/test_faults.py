@@ -38,7 +38,7 @@ async def test_a_reply_of_another_function_is_not_used():
         assert await fault_of(f"{raw.url}/1") == "Asked function 03, and a reply to function 04 came. It is not used."
 
 
-@pytest.mark.parametrize(("unit", "advice"), [(3, "wrong unit number, or the unit is off."), (255, "try 1.")])
+@pytest.mark.parametrize(("unit", "advice"), [(3, "the unit is off, or it takes longer than that."), (255, "try 1.")])
 async def test_silence_is_explained(unit: int, advice: str):
     async with raw_device(lambda _: b"") as raw:
         words = await fault_of(f"{raw.url}/{unit}?timeout=0.1")

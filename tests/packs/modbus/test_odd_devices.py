@@ -118,6 +118,30 @@ async def test_an_identity_that_always_says_that_more_follows_ends():
     assert len(raw.requests) == 1
 
 
+async def test_a_gateway_that_answers_too_late_each_time_is_told_from_one_that_is_silent():
+    """It sends the reply to a request when the next one comes."""
+    replies = [b""]
+
+    def answer(request: bytes) -> bytes:
+        replies.append(registers(request, {0: 820}))
+        return replies[-2]
+
+    async with raw_device(answer) as raw, driver(f"{raw.url}/1?timeout=0.2") as one:
+        with pytest.raises(faults.Silent, match="wrong unit number"):
+            await one.read([one.point("holding 0")])
+        with pytest.raises(faults.Silent, match=r"it answers and takes longer. Give it more time \(\?timeout=0.8 in"):
+            await one.read([one.point("holding 0")])
+        sent = await one.write(await approved(one, "holding 0 uint16", 5))
+    assert sent.effect is Effect.UNKNOWN
+    assert len(raw.requests) == 3
+
+
+async def test_a_reply_that_counts_itself_wrong_is_not_used():
+    async with raw_device(lambda r: mbap(r, b"\x03\x04\x00\x01")) as raw:
+        with pytest.raises(faults.Garbled, match="2 bytes, and sent 2, which it counts as 4"):
+            await read(f"{raw.url}/1", "holding 0")
+
+
 @pytest.mark.parametrize(
     ("code", "words"),
     [
