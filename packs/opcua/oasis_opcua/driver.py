@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from oasis_opcua.link import Link
 
 _Answer = TypeVar("_Answer")
+MOST_WRITTEN = 1000
+"""Elements of an array that is written as a whole."""
 
 
 class OpcUaDriver:
@@ -33,14 +35,24 @@ class OpcUaDriver:
         return Point(str(items.parse(text)))
 
     def cells(self, point: Point) -> frozenset[str]:
-        """The node."""
-        return frozenset({str(items.parse(point.address).node)})
+        """The node, or the elements of its array."""
+        item = items.parse(point.address)
+        if item.verb == "array":
+            return frozenset(f"{item.node} [{n}]" for n in range(MOST_WRITTEN))
+        if item.elements:
+            return frozenset(f"{item.node} [{n}]" for n in range(item.elements[0], item.elements[1] + 1))
+        return frozenset({str(item.node)})
 
     def check_writable(self, point: Point) -> None:
-        """Raise ToolFault for what is neither a whole value nor a method; whether the server lets us is asked later."""
+        """Raise ToolFault for what is no value, element, array or method; whether the server lets us is asked later."""
         item = items.parse(point.address)
-        if item.verb not in ("value", "call") or item.elements:
-            raise ToolFault(f"{point.address} cannot be written: only whole values and methods can.")
+        if item.verb in ("history", "events"):
+            raise ToolFault(f"{point.address} cannot be written: only values, elements of arrays and methods can.")
+        if item.elements and item.elements[0] != item.elements[1]:
+            raise ToolFault(
+                f"{point.address} cannot be written as one: give each element its own tag, or the whole array one "
+                f"(array {item.node})."
+            )
 
     async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
         from oasis_opcua import scan  # noqa: PLC0415
@@ -128,6 +140,8 @@ class OpcUaDriver:
                     method = await calls.method(link, atlas, item)
                     last = self._called.get(point.address, "" if method.inputs else False)
                     return [Reading(point, last, where="what it was last called with here", more=(str(method),))]
+                case "array":
+                    return [await reader.array(link, atlas, point, item)]
                 case _:
                     return await reader.read(link, atlas, [(point, item)])
         except Broken:

@@ -4,6 +4,7 @@
     history nsu=urn:x;s=Line1.Speed last=10m max=100
     events nsu=urn:x;s=Line1 last=1h
     call nsu=urn:x;s=Line1.Start [on nsu=urn:x;s=Line1]
+    array nsu=urn:x;s=Weights          all elements as one value, to write them at once
 
 Namespaces are written by URI: an index is the server's own and changes when it restarts (Part 3, 8.2.2).
 """
@@ -52,7 +53,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is asked of a node. `verb` is value, history, events or call.
+    """What is asked of a node. `verb` is value, history, events, call or array.
 
     `elements` are the first and last index of an array; `seconds` and `most` bound what is past; `owner` is the object
     that a method is called on, None for the one it belongs to.
@@ -72,6 +73,8 @@ class Item:
                 return f"{self.node} [{first}]" if first == last else f"{self.node} [{first}-{last}]"
             case "value":
                 return str(self.node)
+            case "array":
+                return f"array {self.node}"
             case "call":
                 return f"call {self.node}" + (f" on {self.owner}" if self.owner else "")
             case _:
@@ -86,6 +89,8 @@ def parse(text: str) -> Item:
     match verb:
         case "history" | "events":
             return _past(verb, rest.strip())
+        case "array":
+            return Item("array", node(rest))
         case "call":
             method, on, owner = rest.strip().partition(" on ")
             return Item("call", node(method), owner=node(owner) if on else None)

@@ -11,7 +11,7 @@ from asyncua.crypto import uacrypto
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Budget
-from oasis_opcua import faults, keys, password, trust
+from oasis_opcua import faults, keys, password, quick, trust
 from oasis_opcua.address import NONE, Address
 from oasis_opcua.endpoints import POLICY, Endpoint, chosen, discovered
 from oasis_opcua.items import BASE, Node
@@ -43,7 +43,7 @@ class Link:
         self.limits: dict[str, int] = dict.fromkeys(LIMITS, MOST_IN_ONE)
         self.stated: dict[str, int] = {}
         self.places: dict[str, tuple[Any, Any]] = {}
-        """What was read before: by the point's address its id on the wire and what is known about it."""
+        """What was read before: by the point's address its ReadValueId and what is known about it."""
 
     @property
     def is_open(self) -> bool:
@@ -61,7 +61,8 @@ class Link:
     async def learn(self) -> None:
         """Read namespaces and operation limits; a limit of 0 or none at all is no limit (Part 5, 6.3.11)."""
         numbers = [NAMESPACES, *LIMITS.values()]
-        first, *values = await self.ask(self.session.read(_values([ua.NodeId(n) for n in numbers])))
+        asked = [ua.ReadValueId(NodeId=ua.NodeId(n), AttributeId=ua.AttributeIds.Value) for n in numbers]
+        first, *values = await self.ask(self.session.read(_parameters(asked)))
         namespaces = tuple(str(uri) for uri in (first.Value.Value if first.Value else None) or (BASE,))
         if namespaces != self.namespaces:
             self.places.clear()
@@ -121,21 +122,28 @@ class Link:
 
     async def read_attributes(self, asked: Sequence[tuple[Any, int]], budget: Budget | None = None) -> list[Any]:
         """DataValues of pairs of node and attribute."""
+        return await self.read_ids([ua.ReadValueId(NodeId=w, AttributeId=attribute) for w, attribute in asked], budget)
+
+    async def read_ids(self, asked: Sequence[Any], budget: Budget | None = None) -> list[Any]:
+        """DataValues of ReadValueIds."""
 
         async def send(part: Sequence[Any]) -> list[Any]:
             return await self.session.read(_parameters(part))
 
         return await self.in_parts("read", asked, send, budget)
 
+    async def read_values(self, asked: Sequence[Any]) -> list[Any]:
+        """The values of many nodes, asked for by their ReadValueIds: quick.Plain for good numbers, else DataValues."""
 
-def _values(wires: Sequence[Any]) -> Any:
-    return _parameters([(wire, ua.AttributeIds.Value) for wire in wires])
+        async def send(part: Sequence[Any]) -> list[Any]:
+            return await quick.read(self.session, _parameters(part))
+
+        return await self.in_parts("read", asked, send)
 
 
-def _parameters(asked: Sequence[tuple[Any, int]]) -> Any:
+def _parameters(asked: Sequence[Any]) -> Any:
     """A Read request with the time stamps of the sources (Part 4, 5.11.2)."""
-    nodes = [ua.ReadValueId(NodeId=wire, AttributeId=attribute) for wire, attribute in asked]
-    return ua.ReadParameters(TimestampsToReturn=ua.TimestampsToReturn.Source, NodesToRead=nodes)
+    return ua.ReadParameters(TimestampsToReturn=ua.TimestampsToReturn.Source, NodesToRead=list(asked))
 
 
 async def opened(address: Address, typed: dict[str, str]) -> Link:

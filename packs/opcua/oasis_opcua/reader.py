@@ -1,12 +1,13 @@
 """Reading values: in chunks, with status, time stamp, unit and range; arrays element by element."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from oasis.errors import ToolFault
 from oasis.plant.values import GOOD, Point, Reading, spelled
-from oasis_opcua import faults, items
+from oasis_opcua import faults, items, quick
 from oasis_opcua.about import About, Atlas
 from oasis_opcua.link import Link
 from oasis_opcua.refusals import Broken, Refused
@@ -17,30 +18,38 @@ from oasis_opcua.variants import held, raw, stamp
 MOST_DESCRIBED = 500
 """Points of one read whose unit, range and type are asked for when they are not known yet."""
 _RENUMBERED = "the server changed its namespaces while it was read: read again"
-_PLAIN = (bool, int, float)
 MOST_ELEMENTS = 100
 """Elements of an array that are shown when no range is asked for."""
 
 
 async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Item]]) -> list[Reading]:
     """The points' values in order. A node that does not exist is a reading that says so."""
-    unknown = await _placed(link, atlas, points)
     places = link.places
     found = [places.get(point.address) for point, _ in points]
-    asked = [(place[0], ua.AttributeIds.Value) for place in found if place is not None]
-    answers = iter(await opened(link, atlas, await link.read_attributes(asked)))
     is_brief = len(points) > MOST_DESCRIBED
+    unknown: dict[str, str] = {}
+    if None in found or not is_brief:
+        unknown = await _placed(link, atlas, points)
+        found = [places.get(point.address) for point, _ in points]
+    asked = [place[0] for place in found if place is not None]
+    if is_brief:
+        answers = iter(await link.read_values(asked))
+    else:
+        answers = iter(await opened(link, atlas, await link.read_ids(asked)))
     readings: list[Reading] = []
     for (point, item), place in zip(points, found, strict=True):
         if place is None:
             readings.append(Reading(point, None, unknown.get(point.address, _RENUMBERED)))
             continue
         data = next(answers)
-        brief = _brief(point, item, data, place[1]) if is_brief else None
-        if brief is not None:
-            readings.append(brief)
-        else:
-            readings += of_value(link, point, item, data, place[1])
+        if type(data) is tuple:
+            if (brief := _brief(point, item, data, place[1])) is not None:
+                readings.append(brief)
+                continue
+            data = quick.whole(data)
+        elif is_brief:
+            (data,) = await opened(link, atlas, [data])
+        readings += of_value(link, point, item, data, place[1])
     return readings
 
 
@@ -63,20 +72,17 @@ async def _placed(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.
     if is_described:
         await atlas.learn(list(new.values()))
     for address, wire in new.items():
-        places[address] = wire, atlas.known(wire)
+        places[address] = ua.ReadValueId(NodeId=wire, AttributeId=ua.AttributeIds.Value), atlas.known(wire)
     return unknown
 
 
-def _brief(point: Point, item: items.Item, data: Any, about: About | None) -> Reading | None:
-    """One of very many values: without wire bytes. None for what is no plain good number."""
-    variant = data.Value
-    value = variant.Value if variant is not None else None
-    if not isinstance(value, _PLAIN) or item.elements or (data.StatusCode is not None and data.StatusCode.value):
-        return None
-    if about is not None and (about.names or (about.unit and not point.form.unit)):
+def _brief(point: Point, item: items.Item, data: quick.Plain, about: About | None) -> Reading | None:
+    """One of very many values: without wire bytes. None where there is more to say of it than a number."""
+    if item.elements or (about is not None and (about.names or (about.unit and not point.form.unit))):
         return None
     where = about.words if about is not None else ""
-    return Reading(point, point.form.engineering(value), GOOD, "", where, stamp(data.SourceTimestamp))
+    at = quick.stamp(data[2]) if len(data) > 2 else ""
+    return Reading(point, point.form.engineering(data[1]), GOOD, "", where, at)
 
 
 def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About | None) -> list[Reading]:
@@ -102,6 +108,28 @@ def of_value(link: Link, point: Point, item: items.Item, data: Any, about: About
     engineering = point.form.engineering(inner) if inner is not None else None
     wire_bytes = raw(variant) if about and value is not None else ""
     return [Reading(point, engineering, status, wire_bytes, where, at, _named(about, value))]
+
+
+async def array(link: Link, atlas: Atlas, point: Point, item: items.Item) -> Reading:
+    """An array as one value: a JSON list, as it is written. Raises ToolFault for a node that is none."""
+    wire = await link.wire(item.node)
+    about = (await atlas.learn([wire])).get(wire)
+    (data,) = await link.read([wire], ua.AttributeIds.Value)
+    (whole,) = of_value(link, point, replace(item, elements=(0, 0)), replace(data, Value=None), about)
+    value = data.Value.Value if data.Value is not None else None
+    if data.StatusCode is not None and not data.StatusCode.is_good():
+        return whole
+    if not isinstance(value, list):
+        return replace(whole, status="this value is no array; read it without `array`")
+    inner = [held(one, link.namespaces) for one in cast("list[Any]", value)]
+    return replace(whole, value=json.dumps([listed(one) for one in inner], ensure_ascii=False), status=GOOD)
+
+
+def listed(value: Any) -> Any:
+    """A value as it stands in a JSON list: a whole number without a fraction, bytes as hex digits."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    return value.hex() if isinstance(value, bytes) else value
 
 
 def _elements(link: Link, item: items.Item, values: list[Any], whole: Reading) -> list[Reading]:

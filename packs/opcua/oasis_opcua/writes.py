@@ -4,8 +4,9 @@ The wire bytes of a plan are the service's parameters (Part 4, 5.11.4 and 5.12.2
 sequence and security differ with each message and are added when it is sent.
 """
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from oasis.errors import ToolFault
 from oasis.plant.driver import Effect, Sent
@@ -48,24 +49,50 @@ async def encode(link: Link, atlas: Atlas, point: Point, value: Value) -> Prepar
         request = calls.request(method, value, link.where)
         words = f"Call of {method} with {spelled(value)}; {_ON_WIRE}"
         return Prepared(Frame(to_binary(request), words), request, method)
-    if item.verb != "value" or item.elements:
-        raise ToolFault(f"{point.address} cannot be written: only whole values and methods can. Nothing was sent.")
+    if item.verb not in ("value", "array"):
+        raise ToolFault(f"{point.address} cannot be written: only values and methods can. Nothing was sent.")
     wire = await link.wire(item.node)
-    kind, about = await _type(link, atlas, wire, item)
-    _check_form(point, kind, item)
+    kind, about, count = await _type(link, atlas, wire, item)
+    if item.verb == "value":
+        _check_form(point, kind, item)
     if not about.is_writable:
         raise ToolFault(
             f"{link.where} does not let this session write {item.node} (its UserAccessLevel). Another user may: "
             "opc.tcp://USER@host. Nothing was sent."
         )
-    variant = typed(_fitting(point.form.raw(value), kind), kind, str(item.node))
+    index_range = str(item.elements[0]) if item.elements else None
+    if item.verb == "array":
+        variant = _whole(value, kind, item, count)
+    else:
+        variant = typed(_fitting(point.form.raw(value), kind), kind, str(item.node))
+        if index_range is not None:
+            variant = ua.Variant([variant.Value], variant.VariantType, is_array=True)
     data = ua.DataValue(Value=variant, StatusCode=None)  # servers turn down what comes with a status of its own
-    written = ua.WriteValue(NodeId=wire, AttributeId=ua.AttributeIds.Value, Value=data)
+    written = ua.WriteValue(NodeId=wire, AttributeId=ua.AttributeIds.Value, IndexRange=index_range, Value=data)
     request = ua.WriteParameters(NodesToWrite=[written])
+    part = f" (element {index_range} of {count}, by IndexRange)" if index_range is not None else ""
     words = (
-        f"Write of {wire.to_string()}, now {item.node}, as {kind} {spelled(value)}{_warning(about, value)}; {_ON_WIRE}"
+        f"Write of {wire.to_string()}, now {item.node}{part}, as {kind} {spelled(value)}{_warning(about, value)}; "
+        f"{_ON_WIRE}"
     )
     return Prepared(Frame(to_binary(request), words), request)
+
+
+def _whole(value: Value, kind: str, item: items.Item, count: int) -> Any:
+    """The array that a JSON list is. Raises ToolFault where it is none, or has more or fewer elements than now."""
+    try:
+        given: Any = json.loads(value) if isinstance(value, str) else None
+    except ValueError:
+        given = None
+    if not isinstance(given, list) or not all(
+        isinstance(one, bool | int | float | str) for one in cast("list[Any]", given)
+    ):
+        raise ToolFault(f"{spelled(value)[:100]} is no JSON list of single values. Nothing was sent.")
+    ones = cast("list[Value]", given)
+    if len(ones) != count:
+        raise ToolFault(f"{item.node} has {count} elements, and {len(ones)} were given. Nothing was sent.")
+    typed_ones = [typed(_fitting(one, kind), kind, str(item.node)).Value for one in ones]
+    return ua.Variant(typed_ones, getattr(ua.VariantType, kind), is_array=True)
 
 
 async def send(link: Link, atlas: Atlas, approved: ApprovedWrite) -> Sent:
@@ -117,22 +144,41 @@ def _refused(refused: Refused) -> Sent:
     return Sent(Effect.UNKNOWN, f"{refused} It does not say whether the write was carried out.")
 
 
-async def _type(link: Link, atlas: Atlas, wire: Any, item: items.Item) -> tuple[str, About]:
+async def _type(link: Link, atlas: Atlas, wire: Any, item: items.Item) -> tuple[str, About, int]:
     """The built-in type that the node's values are sent as: from its DataType, or from its value where that is
-    abstract. Raises ToolFault for arrays, structures, and what is no variable."""
+    abstract; and how many elements its array has, 0 for none.
+
+    Raises ToolFault for structures, for what is no variable, and where single value and array are mixed up.
+    """
     about = (await atlas.learn([wire])).get(wire)
     (data,) = await link.read([wire], ua.AttributeIds.Value)
     if about is None:
         name = status_name(data.StatusCode.value)
         raise Refused(f"{link.where}: {item.node}: {faults.status(name)}.", name)
-    if about.rank >= 0 or isinstance(value_of(data), list):
-        raise ToolFault(f"{item.node} is an array of {about.type}, and Oasis writes single values. Nothing was sent.")
+    value = value_of(data)
+    is_array = about.rank >= 0 or isinstance(value, list)
+    count = len(cast("list[Any]", value)) if isinstance(value, list) else 0
+    if is_array and item.verb == "value" and not item.elements:
+        raise ToolFault(
+            f"{item.node} is an array of {about.type}. Its elements are tags of their own ({item.node} [0]), or all of "
+            f"it is one (array {item.node}). Nothing was sent."
+        )
+    if not is_array and (item.verb == "array" or item.elements):
+        raise ToolFault(f"{item.node} is no array but a single {about.type}. Nothing was sent.")
+    if item.elements and item.elements[1] >= count:
+        raise ToolFault(f"{item.node} has {count} elements, and none [{item.elements[1]}]. Nothing was sent.")
+    if count and any(isinstance(one, list) for one in cast("list[Any]", value)):
+        raise ToolFault(f"{item.node} is a matrix, which Oasis does not write. Nothing was sent.")
     kind = about.built_in
     if not kind and data.Value is not None:
         kind = BUILT_IN.get(data.Value.VariantType.value, "")
     if not kind or kind == "ExtensionObject":
-        raise ToolFault(f"{item.node} is a {about.type or 'structure'}, which Oasis does not write. Nothing was sent.")
-    return kind, about
+        raise ToolFault(
+            f"{item.node} is a {about.type or 'structure'}, a structure, which Oasis does not write: it would replace "
+            "all of it at once. Write its parts where the server has them as nodes of their own (scan it), or call a "
+            "method of the server. Nothing was sent."
+        )
+    return kind, about, count
 
 
 def _check_form(point: Point, kind: str, item: items.Item) -> None:

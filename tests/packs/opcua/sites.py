@@ -23,6 +23,8 @@ TAGS = {
     "enabled": {"address": f"{LINE};s=Line1.Sealer.Enabled", "type": "Boolean", "write": True},
     "text": {"address": f"{LINE};s=Line1.Identification.DeviceText", "type": "String", "write": True,
              "values": ["Line 1", "Line 2"]},
+    "most_weight": {"address": f"{LINE};s=Line1.Checkweigher.Limits [1]", "type": "Float", "unit": "g", "write": True,
+                    "min": 0, "max": 1000, "max_step": 1000},
     "measured": {"address": f"{LINE};s=Line1.Conveyor.Speed", "type": "Double", "write": True,
                  "min": 0, "max": 50, "max_step": 50},
     "wrong_type": {"address": f"{LINE};s=Line1.Conveyor.MotorCurrent", "type": "Int32", "write": True,

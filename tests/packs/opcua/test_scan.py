@@ -53,7 +53,7 @@ async def test_what_says_unit_range_and_names_of_a_variable_stands_in_its_line_o
     found = {entry.item: entry for entry in scan.found}
     assert [item for item in found if item.endswith((".EURange", ".EngineeringUnits", ".EnumStrings"))] == []
     assert found[f"{LINE};s=Line1.State"].fields["type"] == "UInt32, 0 Stopped, 1 Starting, 2 Running"
-    assert "19 nodes that say unit, range or names stand in their variables' lines" in scan.notes
+    assert "21 nodes that say unit, range or names stand in their variables' lines" in scan.notes
     below = await driver.scan([SETPOINT], Budget())
     assert [entry.fields["value"] for entry in below.found] == ['"m/min (metre per minute)"', '"0 to 60"']
 

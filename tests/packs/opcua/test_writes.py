@@ -14,7 +14,7 @@ from oasis.plant.driver import Effect
 from oasis.plant.plan import approve
 from oasis.plant.writer import Writer
 from tests.packs.opcua.lines import LINE, Shared
-from tests.packs.opcua.sites import writer_for, written
+from tests.packs.opcua.sites import site_writer, writer_for, written
 
 
 @pytest_asyncio.fixture
@@ -137,8 +137,74 @@ async def test_the_frame_of_a_plan_is_the_request_the_server_reads(shared: Share
     assert f"now {LINE};s=Line1.Conveyor.SpeedSetpoint, as Double 31.5" in plan.frame.words
 
 
-@pytest.mark.parametrize("address", [f"{LINE};s=Line1.Checkweigher.LastWeights [0]", f"history {LINE};s=Line1.State"])
-def test_a_part_of_a_value_and_the_past_are_no_tags_to_write(address: str):
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"history {LINE};s=Line1.State", "only values, elements of arrays and methods can"),
+        (f"{LINE};s=Line1.Checkweigher.Limits [0-1]", "give each element its own tag"),
+    ],
+)
+def test_the_past_and_a_row_of_elements_are_no_tags_to_write(address: str, said: str):
     driver = OpcUaDriver("opc.tcp://127.0.0.1")
-    with pytest.raises(OasisError, match="only whole values and methods can"):
+    with pytest.raises(OasisError, match=said):
         driver.check_writable(driver.point(address))
+
+
+async def test_an_element_of_an_array_is_written_by_index_range_and_the_others_stay(shared: Shared, writer: Writer):
+    plan = await writer.plan("most_weight", 512.5)
+    assert "(element 1 of 2, by IndexRange)" in plan.frame.words
+    done = await writer.carry_out(plan.token, "a test")
+    assert (done.effect, done.read_back) == (Effect.WRITTEN, 512.5)
+    assert _limits(shared) == [490.0, 512.5]
+
+
+async def test_an_array_is_written_as_a_whole_from_the_lists_of_the_site_file(shared: Shared, tmp_path: Path):
+    lists = ["[495, 505.5]", "[1, 2, 3]"]
+    tag = {"address": f"array {LINE};s=Line1.Checkweigher.Limits", "type": "String", "write": True, "values": lists}
+    async with site_writer(shared.url, {"both_weights": tag}, tmp_path) as writer:
+        await _check_whole(shared, writer)
+
+
+async def _check_whole(shared: Shared, writer: Writer) -> None:
+    done = await written(writer, "both_weights", "[495, 505.5]")
+    assert (done.effect, done.read_back) == (Effect.WRITTEN, "[495, 505.5]")
+    assert _limits(shared) == [495.0, 505.5]
+    with pytest.raises(OasisError, match="has 2 elements, and 3 were given"):
+        await writer.plan("both_weights", "[1, 2, 3]")
+
+
+@pytest.mark.parametrize(
+    ("tag", "value", "said"),
+    [
+        ("no_element", 5, r"no such element: the array has 2"),
+        ("no_array", 5, "this value is no array"),
+        ("status", "x", r"a structure, which Oasis does not write.*Write its parts"),
+    ],
+)
+async def test_what_is_no_element_and_structures_are_refused_with_what_to_do(
+    shared: Shared, tmp_path: Path, tag: str, value: object, said: str
+):
+    number = {"write": True, "min": 0, "max": 10, "max_step": 1000}
+    tags = {
+        "no_element": {"address": f"{LINE};s=Line1.Checkweigher.Limits [2]", "type": "Float", **number},
+        "no_array": {"address": f"{LINE};s=Line1.Sealer.DwellMilliseconds [0]", "type": "UInt16", **number},
+        "status": {"address": "i=2256", "type": "String", "write": True, "values": ["x"]},
+    }
+    before = shared.line.witness.writes
+    async with site_writer(shared.url, tags, tmp_path) as writer:
+        with pytest.raises(OasisError, match=said):
+            await writer.plan(tag, value)
+    assert shared.line.witness.writes == before
+
+
+def test_an_element_and_the_array_it_is_of_are_the_same_cells():
+    driver = OpcUaDriver("opc.tcp://127.0.0.1")
+    one, two, whole = (
+        driver.cells(driver.point(text)) for text in ("nsu=u;s=A [0]", "nsu=u;s=A [1]", "array nsu=u;s=A")
+    )
+    assert (one & two, one & whole, two & whole) == (frozenset(), one, two)
+
+
+def _limits(shared: Shared) -> list[float]:
+    node = shared.line.server.get_node("ns=2;s=Line1.Checkweigher.Limits")
+    return shared.run(node.read_value())

@@ -58,6 +58,8 @@ SIGNALS = (
     Signal("Line1.Checkweigher.Weight", "Float", 0.0, GRAM, 0.0, 1000.0),
     Signal("Line1.Checkweigher.Rejects", "UInt32", 0),
     Signal("Line1.Checkweigher.LastWeights", "Float", [500.2, 499.1, 501.7], GRAM, 0.0, 1000.0),
+    Signal("Line1.Checkweigher.Limits", "Float", [490.0, 510.0], GRAM, 0.0, 1000.0, is_writable=True,
+           description="Least and most weight of a good pack"),
     Signal("Line1.PacksCounted", "UInt32", 0, is_historised=True),
     Signal("Line1.PacksPerMinute", "Double", 0.0, PER_MINUTE, 0.0, 300.0),
     Signal("Line1.BeltTravelMillimetres", "Int64", 0),
