@@ -128,13 +128,20 @@ async def _wanted(http: "httpx.AsyncClient", model: HubModel) -> Wanted:
 
 
 async def _head(http: "httpx.AsyncClient", path: str) -> "httpx.Response":
-    """The headers of a file; followed within the hub (a repository that was renamed), not to where the bytes lie."""
+    """The headers of a file, followed within the hub's own host until they say what the bytes are.
+
+    So a repository that was renamed is found, and a mirror's http address that sends to its https one.
+    """
     answer = await http.head(path, headers=_PLAIN)
     for _ in range(_RENAMED):
         place = answer.headers.get("location", "")
-        if not (300 <= answer.status_code < 400 and place.startswith("/") and not place.startswith("//")):
+        if not (300 <= answer.status_code < 400 and place) or "x-linked-etag" in answer.headers:
             break
-        answer = await http.head(answer.url.join(place), headers=_PLAIN)
+        here, there = answer.url, answer.url.join(place)
+        is_same_place = (there.scheme, there.port) == (here.scheme, here.port)
+        if there.host != here.host or not (is_same_place or there.scheme == "https"):
+            break
+        answer = await http.head(there, headers=_PLAIN)
     return answer
 
 

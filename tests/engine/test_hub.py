@@ -32,9 +32,11 @@ class Hub:
     cuts: list[int | None] = field(default_factory=list)
     knows_ranges: bool = True
     renamed: bool = False
+    has_own_bytes: bool = False
     busy: int = 0
     statuses: list[str] = field(default_factory=list)
     url: str = ""
+    host: str = ""
     seen: list[tuple[str, str]] = field(default_factory=list)
     ranges: list[str] = field(default_factory=list)
     keys: list[tuple[str, str]] = field(default_factory=list)
@@ -60,9 +62,11 @@ class Hub:
         if self.statuses:
             self._write(writer, self.statuses.pop(0))
         elif self.renamed and "/owner/" in path:
-            self._write(writer, "307 Temporary Redirect", Location=path.replace("/owner/", "/new/"))
+            self._write(writer, "307 Temporary Redirect", Location=self.host + path.replace("/owner/", "/new/"))
         elif method == "HEAD":
-            self._write(writer, "302 Found", Location="http://elsewhere.invalid/", **about)
+            self._write(
+                writer, "302 Found", Location="/x" if self.has_own_bytes else "http://elsewhere.invalid/", **about
+            )
         elif "/resolve/" in path:
             self._write(writer, "302 Found", Location=f"http://localhost:{self.url.rsplit(':', 1)[1]}/bytes")
         else:
@@ -185,9 +189,12 @@ async def test_a_file_without_a_checksum_is_not_fetched(serving, tmp_path: Path)
     assert [method for method, _ in served.seen] == ["HEAD"]
 
 
-@pytest.mark.parametrize("below", ["", "/mirror/hub"])
-async def test_a_renamed_repository_is_followed(serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str):
+@pytest.mark.parametrize(("below", "is_absolute"), [("", False), ("/mirror/hub", False), ("", True)])
+async def test_a_renamed_repository_is_followed(
+    serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str, is_absolute: bool
+):
     async with serving(renamed=True) as served:
+        served.host = served.url if is_absolute else ""
         monkeypatch.setenv("HF_ENDPOINT", f"{served.url}{below}")
         path = await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
     assert path.read_bytes() == DATA
@@ -205,6 +212,21 @@ async def test_a_refusal_says_what_to_do(serving, tmp_path: Path, status: str, s
     async with serving(statuses=[status]):
         with pytest.raises(EngineFault, match=said):
             await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+
+
+async def test_a_mirror_that_keeps_the_bytes_itself_is_believed_before_it_redirects(serving, tmp_path: Path):
+    async with serving(has_own_bytes=True) as served:
+        path = await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+    assert path.read_bytes() == DATA
+    assert [method for method, _ in served.seen].count("HEAD") == 1
+
+
+async def test_a_repository_that_moved_to_another_machine_is_not_followed(serving, tmp_path: Path):
+    async with serving(renamed=True) as served:
+        served.host = served.url.replace("127.0.0.1", "localhost")
+        with pytest.raises(EngineFault, match="no sha256, size and commit"):
+            await fetch(MODEL, tmp_path / "tiny.gguf", sleep=no_wait)
+    assert len(served.seen) == 1
 
 
 async def test_a_hub_that_is_overloaded_is_asked_again(serving, tmp_path: Path):
