@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from oasis.errors import ToolFault
 from oasis.plant.values import Point, Reading, spelled
-from oasis_ethercat import cia402, coe_types, grammar
+from oasis_ethercat import cia402, coe_types, grammar, process_map
 from oasis_ethercat.esc import Mailbox, State
 from oasis_ethercat.grammar import Target
 from oasis_ethercat.master import Master
@@ -122,8 +122,8 @@ def decoded(point: Point, target: Target, data: bytes, kind: coe_types.DataType 
     except ValueError as fault:
         said = f"not a {kind.name}: {fault}"
         return Reading(point, None, said, shown_raw(data), where, more=tuple(_as_others(data, kind)))
-    if said := cia402.explained(target.index, target.subindex, value):
-        more.append(said)
+    explainers = (cia402.explained, process_map.explained)
+    more += [said for explain in explainers if (said := explain(target.index, target.subindex, value))]
     return Reading(point, point.form.engineering(value), raw=shown_raw(data), where=where, more=tuple(more))
 
 

@@ -79,6 +79,17 @@ def is_mapping(index: int) -> bool:
     return 0x1600 <= index < 0x1800 or 0x1A00 <= index < 0x1C00 or FIRST_ASSIGN <= index < FIRST_ASSIGN + 0x20
 
 
+def explained(index: int, subindex: int, value: object) -> str:
+    """What a subindex of PDO mapping or assignment says; empty for other objects."""
+    if not is_mapping(index) or not subindex or not isinstance(value, int) or isinstance(value, bool):
+        return ""
+    if index >= FIRST_ASSIGN:
+        return f"assigns PDO 0x{value:04X}" if value else "assigns nothing"
+    if not value >> 16:
+        return f"{value & 0xFF} bits of padding"
+    return f"maps 0x{value >> 16:04X}:{value >> 8 & 0xFF}, {value & 0xFF} bits"
+
+
 def value_bytes(index: int) -> int:
     """How long each subindex of a mapping object is: types of sync managers, assigned PDOs, mapped objects."""
     if index == SYNC_MANAGER_TYPES:

@@ -11,7 +11,7 @@ from oasis_ethercat.presence import Seen
 from oasis_ethercat.process_map import Place
 from oasis_ethercat.segment import Segment
 
-_LATE_S = 0.3
+_LATE_S = 1.0
 NEEDS_SAFEOP = (
     'process data are exchanged in SAFEOP and OP only: plan a write of "bus state" OP '
     "(a tag of the site file with that address)"

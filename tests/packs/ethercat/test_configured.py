@@ -165,6 +165,8 @@ async def test_the_drive_turns_under_its_controlword(driver: EthercatDriver, seg
     await write(driver, "6 out 0x6060:0 int8", 3)
     await write(driver, "6 out 0x60FF:0 int32", 20000)
     assert segment.until(lambda: int(segment.value(6, 0x6064)) > 500)
+    assert driver.segment.cyclic
+    assert driver.segment.cyclic.wait_good(2, 10)
     assert isinstance(moved := await value(driver, "6 in 0x6064:0"), int)
     assert moved >= 500
 

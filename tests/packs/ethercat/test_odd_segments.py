@@ -150,6 +150,19 @@ async def test_an_object_is_read_whole_by_complete_access_or_one_by_one(master: 
         await write(master, "2 0x1018:all", 1)
 
 
+async def test_mapping_and_assignment_are_read_in_words(master: EthercatDriver):
+    await bring(master, "PREOP")
+    said = [r.more[0] for r in [*await read(master, "2 0x1A00:all"), *await read(master, "2 0x1C13:all")] if r.more]
+    assert said == [
+        "maps 0x6000:1, 1 bits",
+        "2 bits of padding",
+        "maps 0x6000:4, 1 bits",
+        "12 bits of padding",
+        "assigns PDO 0x1A00",
+        "assigns PDO 0x1A01",
+    ]
+
+
 async def test_types_that_are_not_known_are_read_one_by_one_until_they_are(master: EthercatDriver):
     await bring(master, "PREOP")
     first = await read(master, "2 0x6000:all")
