@@ -28,6 +28,8 @@ import termios
 from oasis_modbus.simulator.stations import Running, running
 
 COMMAND = (sys.executable, "-m", "oasis.cli.main")
+PATIENCE_S = 120
+"""How long a starved machine may take until something is seen, before a test gives up waiting for it."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TERM": "xterm-256color"}
 
 
@@ -48,7 +50,7 @@ class Terminal:
         self._more.set()
 
     async def saw(self, text: str, times: int = 1) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while self.output.count(text.encode()) < times:
                 self._more.clear()
                 await self._more.wait()
@@ -58,7 +60,7 @@ class Terminal:
 
     async def ended(self) -> tuple[int, str]:
         """The exit code, and all that came."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             code = await self.process.wait()
         return code, self.output.decode()
 
@@ -162,7 +164,7 @@ async def test_ctrl_c_after_the_write_was_sent_says_that_its_outcome_is_unknown(
         run.faults.switch_on("lost-reply")
         await shown.saw("does not: ")
         shown.type("y\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not run.witness.writes:
                 await asyncio.sleep(0.01)
         shown.type("\x03")
@@ -182,7 +184,7 @@ async def test_a_session_s_command_writes_nothing_even_unattended(tmp_path: Path
             stderr=asyncio.subprocess.PIPE,
             env={**ENVIRONMENT, "XDG_STATE_HOME": str(tmp_path)},
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             _, errors = await process.communicate()
         assert process.returncode == 1
         assert "was started by an Oasis session" in errors.decode()
@@ -235,7 +237,7 @@ async def test_the_lab_says_what_to_connect_to_and_ctrl_c_ends_it_cleanly(tmp_pa
         env=ENVIRONMENT,
     )
     assert process.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         said = json.loads(await process.stdout.readline())
         names = [device["name"] for device in said["devices"]]
         assert names == ["boiler", "pump station", "neighbour", "serial server", "serial line"]
