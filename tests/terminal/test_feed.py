@@ -193,7 +193,7 @@ def test_what_a_scan_found_is_no_table():
 async def test_text_is_printed_block_by_block_and_the_rest_stands_below():
     stage = Stage()
     stage.feed.show(told.Text("First.\n\nSecond is "))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "First." not in stage.text:
             await asyncio.sleep(0)
     assert stage.text == "First.\n"

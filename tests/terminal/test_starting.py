@@ -78,7 +78,7 @@ async def test_a_session_begins_as_the_settings_say(project: Path, private_user_
             await session.until("read only · m · chat lane")
             session.send("\x03")
             await session.until("Ctrl-C again")
-            session.send("\x03")
+            session.send("\x03\x03")
             assert await session.ended() == 0
     assert server.requests[0]["messages"][1]["content"].endswith("hello")
 

@@ -77,7 +77,7 @@ async def test_a_command_of_ones_own_that_runs_on_is_ended_with_all_its_processe
     async with serving() as server, terminal(project, "--server", server.url) as session:
         await session.until("m · chat lane")
         session.send("!echo begun; (sleep 600; echo never) & echo $! > pid; wait\r")
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not (project / "pid").exists() or not (project / "pid").read_text().strip():
                 await asyncio.sleep(0.01)
         inner = psutil.Process(int((project / "pid").read_text()))
