@@ -17,7 +17,9 @@ KNOWN_PORTS = (8080, 11434, 1234, 8000)
 
 Kind = Literal["llama.cpp", "ollama", "lmstudio", "vllm", "openai"]
 
-_LOOK_S = 2.0
+_LOOK_S = 4.0
+"""How long one answer of a server on this machine may take: its machine may be computing a prompt on every core."""
+_LOOK_ALL_S = 15.0
 _ASK_S = 20.0
 
 
@@ -32,7 +34,7 @@ class Found:
 
 
 async def discover(ports: tuple[int, ...] = KNOWN_PORTS) -> list[Found]:
-    """The servers that answer on loopback, in the order of `ports`; what does not answer at once is left out."""
+    """The servers that answer on loopback, in the order of `ports`; what does not answer within seconds is left out."""
     looks = [_look(f"http://127.0.0.1:{port}") for port in ports]
     return [found for found in await asyncio.gather(*looks) if found is not None]
 
@@ -49,7 +51,7 @@ async def identify(url: str, *, api_key: str = "", limit_s: float = _ASK_S) -> F
 
 async def _look(url: str) -> Found | None:
     try:
-        async with asyncio.timeout(_LOOK_S):
+        async with asyncio.timeout(_LOOK_ALL_S):
             return await identify(url, limit_s=_LOOK_S)
     except (OasisError, TimeoutError):
         return None
