@@ -47,7 +47,9 @@ async def measured(rounds: int = ROUNDS) -> tuple[Measured, ...]:
     from asyncua.client.client import Client  # noqa: PLC0415
 
     from oasis_opcua.driver import OpcUaDriver  # noqa: PLC0415
+    from oasis_opcua.refusals import quiet  # noqa: PLC0415
 
+    quiet()
     async with _line() as url:
         driver = OpcUaDriver(url)
         client = Client(url, timeout=PATIENCE_S, watchdog_intervall=PATIENCE_S)

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from oasis_opcua.driver import OpcUaDriver
 from oasis_opcua.simulator.line import Faults, Line, running_line
+
+from oasis.plant.values import Reading
 
 INPUTS = Path(__file__).parents[4] / "shared" / "inputs" / "opcua"
 LINE = "nsu=urn:oasis:packaging-line"
@@ -70,6 +73,22 @@ def line_in_thread(faults: Faults | None = None, nodesets: Sequence[Path] = (), 
         thread.join()
     if failed:
         raise failed[0]
+
+
+async def first_of(driver: OpcUaDriver, texts: Sequence[str]) -> list[Reading]:
+    """The first reading of each item while they are watched."""
+    readings: list[Reading] = []
+    async with asyncio.timeout(START_S), contextlib.aclosing(watched(driver, texts)) as seen:
+        async for reading in seen:
+            readings.append(reading)
+            if len(readings) == len(texts):
+                break
+    return readings
+
+
+async def watched(driver: OpcUaDriver, texts: Sequence[str]) -> AsyncGenerator[Reading]:
+    async for reading in driver.watch([driver.point(text) for text in texts], START_S, 0.1):
+        yield reading
 
 
 class Relay:

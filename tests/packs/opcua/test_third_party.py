@@ -14,6 +14,7 @@ from oasis.errors import ToolFault
 from oasis.plant.driver import Budget, Effect
 from oasis.plant.plan import approve
 from oasis.plant.writer import Writer
+from tests.packs.opcua.lines import first_of
 from tests.packs.opcua.press import Press, absent, running_press
 from tests.packs.opcua.sites import site_writer, written
 
@@ -85,8 +86,8 @@ async def test_history_is_read_and_what_has_none_says_so(driver: OpcUaDriver, ow
 
 
 async def test_changes_are_reported_by_subscription(driver: OpcUaDriver, own: str):
-    readings = [r async for r in driver.watch([driver.point(f"{own};s=Press.Station7")], 0.5, 0.1)]
-    assert readings[0].value == 7.0
+    (reading,) = await first_of(driver, [f"{own};s=Press.Station7"])
+    assert reading.value == 7.0
 
 
 @pytest_asyncio.fixture

@@ -6,7 +6,7 @@ import pytest
 from oasis_opcua.driver import OpcUaDriver
 
 from oasis.errors import ToolFault
-from tests.packs.opcua.lines import LINE, SPEED, Shared, relay
+from tests.packs.opcua.lines import LINE, SPEED, START_S, Shared, first_of, relay
 
 
 async def test_changes_are_reported_as_they_happen_and_nothing_is_polled(shared: Shared, driver: OpcUaDriver):
@@ -15,8 +15,8 @@ async def test_changes_are_reported_as_they_happen_and_nothing_is_polled(shared:
     await driver.read([driver.point(SPEED), driver.point(packs)])
     reads = shared.line.witness.requests["read"]
     seen: dict[str, list[object]] = {}
-    async with asyncio.timeout(30):
-        watched = driver.watch([driver.point(SPEED), driver.point(packs)], 30.0, 0.1)
+    async with asyncio.timeout(START_S):
+        watched = driver.watch([driver.point(SPEED), driver.point(packs)], START_S, 0.1)
         async for reading in watched:
             seen.setdefault(reading.point.address, []).append(reading.value)
             if len(set(seen.get(packs, []))) >= 2 and len(set(seen.get(SPEED, []))) >= 2:
@@ -29,16 +29,16 @@ async def test_changes_are_reported_as_they_happen_and_nothing_is_polled(shared:
 
 async def test_a_node_that_does_not_exist_is_said_and_the_others_are_watched(driver: OpcUaDriver):
     items = [f"{LINE};s=Nothing", f"{LINE};s=Line1.Recipe.Name"]
-    readings = [r async for r in driver.watch([driver.point(item) for item in items], 0.5, 0.1)]
+    readings = await first_of(driver, items)
     assert readings[0].status.startswith("BadNodeIdUnknown")
     assert readings[1].value == "Oat flakes 500 g"
 
 
 async def test_events_are_reported_while_they_are_watched(shared: Shared, driver: OpcUaDriver):
     point = driver.point(f"events {LINE};s=Line1")
-    watched = driver.watch([point], 30.0, 0.1)
+    watched = driver.watch([point], START_S, 0.1)
     raised = asyncio.create_task(asyncio.to_thread(_raise_until_seen, shared, seen := asyncio.Event()))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(START_S):
         async for reading in watched:
             seen.set()
             assert (reading.value, reading.where) == ("733 Jam at outfeed", "severity 800, source Outfeed")
