@@ -1,5 +1,6 @@
 """The tiny models."""
 
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ def test_a_library_of_others_reads_what_was_written(tmp_path: Path) -> None:
         ("one", [3], [1.0, 2.0, 3.0]),
         ("two", [3, 2], [0.5] * 6),
     ]
+
+
+def test_a_model_is_made_where_no_library_for_it_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("gguf", "numpy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert tiny("tiny-hybrid", tmp_path).read_bytes().startswith(b"GGUF")
 
 
 def test_a_model_is_made_once(tmp_path: Path) -> None:
