@@ -20,11 +20,7 @@ _SILENT_S, _PAUSE_S = 2.0, 0.02
 def look(name: str) -> Presence:
     """The state of all slaves as one, at position 0; status 0 where it cannot be told. Raises ToolFault."""
     interface.check(name)
-    master = library.pysoem().Master()
-    try:
-        master.open(interface.device_name(name))
-    except ConnectionError as fault:
-        raise interface.not_allowed(name) from fault
+    master = interface.opened(name)
     try:
         status = _state(master)
     finally:

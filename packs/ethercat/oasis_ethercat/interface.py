@@ -1,6 +1,7 @@
 """The network interface under a segment: why it cannot be used, each reason in its own words."""
 
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,9 @@ from typing import Any
 from oasis.errors import ToolFault
 from oasis.plant.values import spelled
 from oasis_ethercat import library
+
+_FIRST_READS, _SILENT_READS = 40, 3
+"""A read whose answer is a stranger's takes out at least that; nothing waits behind a read that is not answered."""
 
 
 def device_name(name: str) -> str:
@@ -30,6 +34,28 @@ def device_name(name: str) -> str:
 
 def _text(description: bytes | str) -> str:
     return description.decode("utf-8", "replace") if isinstance(description, bytes) else description
+
+
+def opened(name: str) -> Any:
+    """A master of pysoem on an interface, configured by nobody. Raises ToolFault with the reason where there is none.
+
+    SOEM's socket hears every interface until it is bound. What it heard is taken out by reads: else the frame of
+    another segment of this machine would be the answer to the first question. Some states are read for that.
+    """
+    master: Any = library.pysoem().Master()
+    try:
+        master.open(device_name(name))
+    except ConnectionError as fault:
+        check(name)
+        raise not_allowed(name) from fault
+    silent = 0
+    for _ in range(_FIRST_READS):
+        began = time.monotonic()
+        master.read_state()
+        silent += time.monotonic() - began >= library.FRAME_TIMEOUT_US / 1e6
+        if silent >= _SILENT_READS:
+            break
+    return master
 
 
 def check(name: str) -> None:

@@ -41,18 +41,13 @@ class Master:
         self._pysoem = library.pysoem()
         self.name = name
         self.lock = threading.RLock()
-        self.handle: Any = self._pysoem.Master()
         self.is_mapped = False
         self.slaves: list[Slave] = []
         self._images = images
         self._expected = expected
         if expected > mapping.MOST_SLAVES:
             raise ToolFault(f"{expected} slaves answer and pysoem handles {mapping.MOST_SLAVES}: divide the segment.")
-        try:
-            self.handle.open(interface.device_name(name))
-        except ConnectionError as fault:
-            interface.check(name)
-            raise interface.not_allowed(name) from fault
+        self.handle: Any = interface.opened(name)
         self.sdo = SdoClient(self._pysoem, self.handle, self.lock)
         try:
             self.initialise()
