@@ -192,7 +192,7 @@ async def test_slaves_that_change_places_while_configured_are_no_longer_there(
     odd.swap(SAFETY, BRIDGE)
 
 
-MANY = ("do4",) * 20 + ("di4",) * 12 + ("drive",) * 8
+MANY = ("do4",) * 20 + ("di4",) * 16 + ("drive",) * 4
 
 
 async def test_forty_slaves_reach_op_and_each_bit_is_its_own():
@@ -202,7 +202,7 @@ async def test_forty_slaves_reach_op_and_each_bit_is_its_own():
             assert len((await driver.scan([], Budget())).found) == 40
             await bring(driver, "OP")
             assert driver.segment.cyclic
-            assert driver.segment.cyclic.expected == 20 * 2 + 12 + 8 * 3
+            assert driver.segment.cyclic.expected == 20 * 2 + 16 + 4 * 3
             await write(driver, "19 out 0x7020:1 bool", True)
             await write(driver, "40 out 0x6040:0 uint16", 6)
             run.put(31, 0x6030, 1, True)
