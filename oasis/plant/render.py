@@ -28,7 +28,7 @@ def readings(url: str, values: Sequence[Reading]) -> str:
 
 
 def watched(url: str, seen: Sequence[tuple[float, Reading]], first: int, seconds: float) -> str:
-    """First values, then each change with the seconds since the beginning.
+    """First values, then each change with the seconds since the beginning, then what the changes say of the type.
 
     Where it is and what it may be stand at the first value only; why a value is not good stands at each.
     """
@@ -38,6 +38,9 @@ def watched(url: str, seen: Sequence[tuple[float, Reading]], first: int, seconds
         text if reading.is_good else _with_first(reading, text)
         for text, reading in ((f"+{at:.1f} s {line(r, with_place=False)}", r) for at, r in changes[:MOST_LINES])
     ]
+    before = {str(reading.point): reading.more for _, reading in seen[:first]}
+    after = {str(reading.point): reading.more for _, reading in changes if reading.is_good and reading.more}
+    lines += [f"{point}: {more[0]}" for point, more in after.items() if more[:1] != before.get(point, ())[:1]]
     more = len(changes) - MOST_LINES
     said = [f"first values, then {len(changes)} change{'s' * (len(changes) != 1)} in {seconds:g} s"]
     said += [f"the last {more} left out"] if more > 0 else []

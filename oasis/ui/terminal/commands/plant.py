@@ -79,7 +79,7 @@ async def _plan(place: "Workplace", argument: str) -> None:
         place.say("Write the value behind the tag: /plan TAG VALUE. Nothing is sent before you approve it.")
         return
     await place.conversation.open_session()
-    plan = await plant.plan(tag, _value(value.strip()))
+    plan = await plant.plan(tag, value.strip())
     place.feed.announce(plan.body)
     if not await place.desk.approve(plan.title):
         place.say("Not written.")
@@ -89,19 +89,6 @@ async def _plan(place: "Workplace", argument: str) -> None:
     written = await plant.carry_out(plan.token, BY)
     place.feed.say(words(written.words))
     place.conversation.tell(f"The engineer wrote to the plant: {written.words}")
-
-
-def _value(text: str) -> object:
-    """The value as it was typed: on and off, a number, or the text itself."""
-    switched = {"true": True, "on": True, "false": False, "off": False}
-    if text.lower() in switched:
-        return switched[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _show_writes(place: "Workplace", plant: "Plant") -> None:

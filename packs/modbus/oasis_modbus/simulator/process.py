@@ -1,7 +1,8 @@
 """The moving process: a boiler, and a pump station that feeds the tank of the same plant.
 
 First order throughout, in steps of half a second at most, so that what was written shows in what is read later and the
-same commands at the same times always give the same values. Times in seconds.
+same commands at the same times always give the same values. The water is about ten times quicker than a real boiler's,
+so that a change is seen while one waits. Times in seconds.
 """
 
 from collections.abc import Callable
@@ -62,7 +63,8 @@ class Boiler:
             self.energy_kwh += BURNER_KW * seconds / 3600
 
     def _fires(self) -> bool:
-        if not self.is_released or self.water >= self.high_trip or self.pressure >= self.pressure_limit:
+        is_safe = self.water < self.high_trip and self.pressure < self.pressure_limit and not self.has_low_water
+        if not self.is_released or not is_safe:
             return False
         if not self.is_automatic:
             return True
