@@ -28,7 +28,7 @@ _LAYOUTS = {
 _TICKS_PER_MS = 10_000
 _FIRST = datetime(1601, 1, 1, tzinfo=UTC)
 
-Plain = tuple[Any, ...]
+Plain = tuple[int, Any] | tuple[int, Any, int]
 """A good number: its type's number, itself, and its time in ticks of 100 ns since 1601 where it has one."""
 
 
@@ -74,7 +74,7 @@ def _results(data: bytes, count: int) -> list[Any]:
 
 def whole(plain: Plain) -> Any:
     """The DataValue that asyncua would have made."""
-    at = _FIRST + timedelta(microseconds=plain[2] // 10) if len(plain) > 2 else None
+    at = _FIRST + timedelta(microseconds=plain[2] // 10) if len(plain) == 3 else None
     return ua.DataValue(ua.Variant(plain[1], ua.VariantType(plain[0])), SourceTimestamp=at)
 
 

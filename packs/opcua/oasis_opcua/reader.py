@@ -43,10 +43,11 @@ async def read(link: Link, atlas: Atlas, points: Sequence[tuple[Point, items.Ite
             continue
         data = next(answers)
         if type(data) is tuple:
-            if (brief := _brief(point, item, data, place[1])) is not None:
+            plain = cast("quick.Plain", data)
+            if (brief := _brief(point, item, plain, place[1])) is not None:
                 readings.append(brief)
                 continue
-            data = quick.whole(data)
+            data = quick.whole(plain)
         elif is_brief:
             (data,) = await opened(link, atlas, [data])
         readings += of_value(link, point, item, data, place[1])
@@ -81,7 +82,7 @@ def _brief(point: Point, item: items.Item, data: quick.Plain, about: About | Non
     if item.elements or (about is not None and (about.names or (about.unit and not point.form.unit))):
         return None
     where = about.words if about is not None else ""
-    at = quick.stamp(data[2]) if len(data) > 2 else ""
+    at = quick.stamp(data[2]) if len(data) == 3 else ""
     return Reading(point, point.form.engineering(data[1]), GOOD, "", where, at)
 
 

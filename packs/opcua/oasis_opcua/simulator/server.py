@@ -81,22 +81,23 @@ class LineSession(InternalSession):
             seen.written.append((node.NodeId.to_string(), value))
             if self._is_out_of_range(node, value):
                 results.append(ua.StatusCode(ua.StatusCodes.BadOutOfRange))
-            elif node.IndexRange and (put := self._with_element(node)) is None:
+            elif (put := self._with_element(node) if node.IndexRange else node) is None:
                 results.append(ua.StatusCode(ua.StatusCodes.BadIndexRangeNoData))
             else:
-                results += await super().write(ua.WriteParameters(NodesToWrite=[put if node.IndexRange else node]))
+                results += await super().write(ua.WriteParameters(NodesToWrite=[put]))
         return results
 
     def _with_element(self, node: Any) -> Any:
         """A write of the whole array with the one element changed; None where there is no such element."""
-        held = self.aspace.read_attribute_value(node.NodeId, node.AttributeId).Value
+        held: Any = self.aspace.read_attribute_value(node.NodeId, node.AttributeId).Value
         given = node.Value.Value
         index = int(node.IndexRange) if node.IndexRange.isdigit() else -1
-        if held is None or not isinstance(held.Value, list) or not 0 <= index < len(held.Value):
+        if held is None or not isinstance(held.Value, list) or held.VariantType != given.VariantType:
             return None
-        if held.VariantType != given.VariantType or not isinstance(given.Value, list):
+        ones = cast("list[Any]", held.Value)
+        if not 0 <= index < len(ones) or not isinstance(given.Value, list):
             return None
-        whole = [*held.Value[:index], *given.Value, *held.Value[index + 1 :]]
+        whole: list[Any] = [*ones[:index], *cast("list[Any]", given.Value), *ones[index + 1 :]]
         value = ua.DataValue(ua.Variant(whole, held.VariantType), SourceTimestamp=node.Value.SourceTimestamp)
         return ua.WriteValue(node.NodeId, node.AttributeId, None, value)
 
