@@ -37,6 +37,16 @@ address = "bus state"
 write = true
 values = ["INIT", "PREOP", "SAFEOP", "OP"]
 
+[tags.drive_speed]
+endpoint = "segment"
+address = "6 out 0x60FF:0 int32"
+unit = "counts/s"
+write = true
+min = -20000
+max = 20000
+max_step = 5000
+safe = 0
+
 [tags.drive_control]
 endpoint = "segment"
 address = "6 out 0x6040:0 uint16"
@@ -49,16 +59,6 @@ endpoint = "segment"
 address = "6 out 0x6060:0 int8"
 write = true
 values = [0, 1, 3]
-
-[tags.drive_speed]
-endpoint = "segment"
-address = "6 out 0x60FF:0 int32"
-unit = "counts/s"
-write = true
-min = -20000
-max = 20000
-max_step = 5000
-safe = 0
 
 [tags.drive_acceleration]
 endpoint = "segment"
