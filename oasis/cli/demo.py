@@ -19,7 +19,9 @@ def demo(
     keep: Annotated[Path | None, typer.Option("--keep", metavar="DIR", help="Work in this folder and keep it.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Work out a simulated plant, write one set point, turn a drive, write devices.md, and say what each step cost.
+    """Show the main job on a simulated plant, and what each step cost.
+
+    It works out the plant, writes one set point, turns a drive, and leaves devices.md.
 
     Without --server or --model the embedded engine runs SmolLM2-135M, which is fetched once. It is too small
     to decide well, so its decisions are replayed from a recorded job: the engine decodes each of them, and

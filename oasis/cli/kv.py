@@ -24,7 +24,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="List, show, remove, pin, verify or warm saved states of the model.",
+    help="The model's saved states: list, show, pin, verify, warm, remove.",
 )
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or their beginnings.")]
 

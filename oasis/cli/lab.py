@@ -33,7 +33,9 @@ def lab(
         list[str] | None,
         typer.Option("--fault", metavar="PACK:NAME", help="Give the plant itself a fault (modbus:busy@2); repeatable."),
     ] = None,
-    speed: Annotated[float, typer.Option(min=0, max=10_000, help="The plant's seconds in one; 0 holds it still.")] = 1,
+    speed: Annotated[
+        float, typer.Option(min=0, max=10_000, metavar="FACTOR", help="The plant's seconds in one; 0 holds it still.")
+    ] = 1,
     fixed_ports: Annotated[
         bool,
         typer.Option("--fixed-ports", help="Always the same ports (Modbus 5020 and 5021, ...) instead of free ones."),
@@ -43,7 +45,7 @@ def lab(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Start simulated devices on this machine, of every installed pack, and say how to reach them.
+    """Start simulated devices of every pack; say how to reach them.
 
     They run until Ctrl-C. Nothing is reachable from outside: all listen on loopback. A value written changes what is
     read later, as in a plant. Other options go to the packs' own simulators.

@@ -170,6 +170,7 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 def _fail(text: str, code: int) -> None:
     from oasis.ui.clean import clean
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C changes nothing any more
     with suppress(OSError):  # a terminal that has gone away
         print(f"oasis: {clean(text)}", file=sys.stderr)
     sys.exit(code)

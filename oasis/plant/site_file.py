@@ -69,7 +69,7 @@ def _bytes(path: Path) -> bytes:
             raise ConfigError(f"The site file {path} is {what}; name a TOML file.")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # the last: a link to itself
         said = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"The site file {path} cannot be read: {said}.") from error
     if len(data) > MOST_BYTES:

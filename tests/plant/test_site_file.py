@@ -259,6 +259,7 @@ def test_a_list_over_several_lines_does_not_shift_what_follows(tmp_path: Path):
     [
         "folder",
         pytest.param("link", marks=pytest.mark.skipif(os.name == "nt", reason="links need rights there")),
+        pytest.param("loop", marks=pytest.mark.skipif(os.name == "nt", reason="links need rights there")),
         "missing",
         "huge",
         "nul",
@@ -272,13 +273,21 @@ def test_what_is_no_plain_file_is_refused_in_words(tmp_path: Path, kind: str):
         case "link":
             (tmp_path / "real.toml").write_text(MEMORY_SITE, encoding="utf-8")
             path.symlink_to("real.toml")
+        case "loop":
+            path.symlink_to(path.name)
         case "huge":
             path.write_bytes(b"#" * (MOST_BYTES + 1))
         case "nul":
             path = tmp_path / "a\0b"
         case _:
             pass
-    said = {"folder": "a folder", "link": "is a link", "missing": "No such file", "huge": "larger than 1 MiB"}
+    said = {
+        "folder": "a folder",
+        "link": "is a link",
+        "loop": "loop",
+        "missing": "No such file",
+        "huge": "larger than 1 MiB",
+    }
     with pytest.raises(ConfigError, match=said.get(kind, "cannot be read")):
         load(path, driver)
     assert check(path, driver)[0].line == 0

@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-_MODULE = "oasis.cli.main"
+_MODULES = ("oasis", "oasis.cli.main")
 
 
 def session_above() -> str:
@@ -34,8 +34,14 @@ def is_session(command: list[str]) -> bool:
         rest = command[1:]
     elif names[1:] == ["oasis"] and names[0].startswith("python"):
         rest = command[2:]
-    elif names and names[0].startswith("python") and _MODULE in command:
-        rest = command[command.index(_MODULE) + 1 :]
+    elif names and names[0].startswith("python") and (at := _module(command)):
+        rest = command[at + 1 :]
     else:
         return False
     return rest[:1] not in (["plant"], ["lab"])
+
+
+def _module(command: list[str]) -> int:
+    """Where the words of `python -m MODULE` name Oasis; 0 where they do not."""
+    at = command.index("-m") + 1 if "-m" in command else 0
+    return at if at and command[at : at + 1] and command[at] in _MODULES else 0

@@ -17,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="What was written to the plant: verify the record, report as found and as left, take a write back.",
+    help="What was written: verify, report as found and as left, take back.",
 )
 File = Annotated[
     Path | None,
@@ -29,7 +29,9 @@ _NUMBERS = ("as found", "as left", "writes")
 
 @app.command()
 def verify(file: File = None, site: SiteFile = None, json: AsJson = None) -> None:
-    """Check that no line of the audit was changed or is missing, by its chain, its count and what sessions saw of it.
+    """Check that no line of the audit was changed or is missing.
+
+    By its chain, its count and what sessions saw of it.
 
     Exit code 1 when one was.
     """
@@ -70,7 +72,9 @@ def report(
     csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
     json: AsJson = None,
 ) -> None:
-    """The commissioning sheet: each tag as found and as left, with unit, writes, outcome, who and when.
+    """The commissioning sheet: each tag as found and as left.
+
+    With unit, writes, outcome, who and when.
 
     Exit code 3 when the audit is not as it was written; `oasis plant audit verify` says the same.
     """
@@ -116,7 +120,10 @@ def revert(
     yes: Yes = False,
     json: AsJson = None,
 ) -> None:
-    """Write what a write found there: a new plan, shown and asked about like any other."""
+    """Write what a write found there.
+
+    It is a new plan, shown and asked about like any other.
+    """
     import asyncio
 
     asyncio.run(_revert(token, site, yes, prints_json(json)))

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 def browse(
     url: Annotated[str, typer.Argument(metavar="URL", help="Of the device or server.")],
     item: Annotated[str, typer.Argument(metavar="[ITEM]", help="Where to begin; default: at the top.")] = "",
-    depth: Annotated[int, typer.Option(min=1, max=10, help="How many levels.")] = 1,
-    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Stop after so long.")] = 30.0,
-    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="Stop after so many requests.")] = 600,
+    depth: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, metavar="N", help="Levels; default: one, below an item what its scan gives."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Stop after so long.")] = 30.0,
+    requests: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Stop after so many requests.")
+    ] = 600,
     json: AsJson = None,
 ) -> None:
     """Show what a device or server holds, level by level. Reads only.
@@ -30,7 +35,7 @@ def browse(
     asyncio.run(_browse(url, item, depth, (requests, seconds), prints_json(json)))
 
 
-async def _browse(url: str, item: str, depth: int, most: tuple[int, float], as_json: bool) -> None:
+async def _browse(url: str, item: str, depth: int | None, most: tuple[int, float], as_json: bool) -> None:
     from rich.tree import Tree
 
     from oasis.cli.plant.targets import connected
@@ -56,23 +61,36 @@ async def _browse(url: str, item: str, depth: int, most: tuple[int, float], as_j
 
 
 async def _level(
-    connections: "Connections", url: str, item: str, depth: int, budget: "Budget", tree: "Tree"
+    connections: "Connections", url: str, item: str, depth: int | None, budget: "Budget", tree: "Tree"
 ) -> tuple[list[dict[str, Any]], str]:
     """One level and those below it, into `tree`; as JSON, and why it is incomplete."""
     from oasis.ui.plant import rows
 
     done = await connections.open(url).scan([item] if item else [], budget)
     stopped = done.stopped
+    names = {str(found.fields.get("name", "")) for found in done.found}
+    is_whole = any(_above(found) in names for found in done.found)
+    placed: dict[str, tuple[Tree, dict[str, Any]]] = {}
     below: list[dict[str, Any]] = []
     for found in done.found:
-        branch = tree.add(_label(found))
+        level = str(found.fields.get("name", "")).count("/") if _above(found) in names else 0
+        if depth and level >= depth:
+            continue
         row = rows.found(found)
+        above, at = placed.get(_above(found), (tree, {"below": below}))
+        branch = above.add(_label(found))
+        placed.setdefault(str(found.fields.get("name", "")), (branch, row))
         is_itself = found.item == item or found.item.partition("?")[0] == url.partition("?")[0]
-        if depth > 1 and not is_itself and not budget.stopped:
+        if depth and depth > 1 and not is_whole and not is_itself and not budget.stopped:
             row["below"], why = await _below(connections, url, found.item, depth - 1, budget, branch)
             stopped = stopped or why
-        below.append(row)
+        at.setdefault("below", []).append(row)
     return below, stopped or budget.stopped
+
+
+def _above(found: "Found") -> str:
+    """The path of what a thing is below, in a scan that gave a whole subtree; "." at its top."""
+    return str(found.fields.get("name", "")).rpartition("/")[0] or "."
 
 
 async def _below(

@@ -6,7 +6,7 @@ from oasis.cli.plant.options import AsJson, prints_json
 
 
 def packs(json: AsJson = None) -> None:
-    """Show the installed packs, and how each one's URLs and items are written."""
+    """Show how each installed pack's URLs and items are written."""
     from oasis.lab.lab import not_installed
     from oasis.packs import find_packs
     from oasis.ui.plant import rows

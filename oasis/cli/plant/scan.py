@@ -15,8 +15,10 @@ def scan(
         str, typer.Argument(metavar="URL", help="modbus://HOST/UNIT, opc.tcp://HOST, ethercat://IFNAME ...")
     ],
     items: Annotated[list[str] | None, typer.Argument(metavar="[ITEM...]", help="Only what is below these.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Stop after so long.")] = 60.0,
-    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="Stop after so many requests.")] = 600,
+    seconds: Annotated[float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Stop after so long.")] = 60.0,
+    requests: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Stop after so many requests.")
+    ] = 600,
     json: AsJson = None,
 ) -> None:
     """Find out what a device, a gateway or a bus is and holds. Reads only.

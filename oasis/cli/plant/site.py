@@ -71,7 +71,10 @@ def list_(
     csv: Annotated[bool, typer.Option("--csv", help="As CSV.")] = False,
     json: AsJson = None,
 ) -> None:
-    """List the tags with address, type, unit and what may be written: the plant's signal list."""
+    """List the tags: the plant's signal list.
+
+    With address, type, unit and what may be written.
+    """
     import asyncio
 
     if markdown and csv:
@@ -109,13 +112,19 @@ def new(
         bool,
         typer.Option("--scan", help="Scan the endpoints, or below the items that are given, for what reads."),
     ] = False,
-    seconds: Annotated[float, typer.Option(min=0.1, max=3600, help="Stop scanning after so long.")] = 60.0,
-    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="Stop scanning after so many requests.")] = 2000,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Stop scanning after so long.")
+    ] = 60.0,
+    requests: Annotated[
+        int, typer.Option(min=1, max=1_000_000, metavar="N", help="Stop scanning after so many requests.")
+    ] = 2000,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write it there; it must be new. Default: print it.")
     ] = None,
 ) -> None:
-    """Begin a site file for these endpoints and items: their tags can be read, and nothing can be written yet.
+    """Begin a site file for these endpoints and items.
+
+    Their tags can be read, and nothing can be written yet.
 
     oasis plant site new modbus://127.0.0.1:5020/1 "holding 0 uint16 x0.1 degC" --out plant.toml
 

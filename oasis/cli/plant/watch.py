@@ -21,8 +21,12 @@ FOREVER_S = 365 * 86_400.0
 def watch(
     items: Items = None,
     site: SiteFile = None,
-    seconds: Annotated[float | None, typer.Option(min=0.1, help="End after so long. Default: at Ctrl-C.")] = None,
-    interval: Annotated[float, typer.Option(min=0.05, max=3600, help="Seconds between two readings.")] = 0.5,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, metavar="SECONDS", help="End after so long. Default: at Ctrl-C.")
+    ] = None,
+    interval: Annotated[
+        float, typer.Option(min=0.05, max=3600, metavar="SECONDS", help="Seconds between two readings.")
+    ] = 0.5,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Record to a new CSV file, a row for each change.")
     ] = None,
@@ -31,7 +35,9 @@ def watch(
     ] = "",
     json: AsJson = None,
 ) -> None:
-    """Watch values change: a live table with sparklines on a terminal, one line of JSON for each change elsewhere.
+    """Watch values change, with sparklines.
+
+    A live table on a terminal, one line of JSON for each change elsewhere.
 
     oasis plant watch modbus://127.0.0.1:5020/1 "input 0 x0.1 degC" --csv run.csv
 

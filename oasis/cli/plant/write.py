@@ -25,7 +25,12 @@ def write(
         bool, typer.Option("--dry-run", help="Show the plans and send nothing; each is from the value there now.")
     ] = False,
     hold: Annotated[
-        float, typer.Option(min=0, help="Seconds to keep the connection afterwards; a bus leaves OP when it is closed.")
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Seconds to keep the connection afterwards; a bus leaves OP when it is closed.",
+        ),
     ] = 0.0,
     json: AsJson = None,
 ) -> None:

@@ -63,7 +63,9 @@ class Scene:
     choices: tuple[Choice, ...] = ()
     selected: int = 0
     typed: str = ""
-    status: Status = field(default_factory=lambda: Status("qwen3-8b", "token", 18_420, 32_768, 1.00, packs=("modbus",)))
+    status: Status = field(
+        default_factory=lambda: Status("qwen3.5-9b", "token", 18_420, 32_768, 1.00, packs=("modbus",))
+    )
     now_s: float = 0.0
     printed: list[str] = field(default_factory=list[str])
 
@@ -166,7 +168,7 @@ def values() -> Scene:
 def write() -> Scene:
     """A write to a device is asked about."""
     choices = (Choice(ONCE, "yes, this once"), Choice(DENY, "no"), Choice(WHY, "no, and say why", needs_words=True))
-    status = Status("qwen3-8b", "token", 19_420, 32_768, 1.00, packs=("modbus",), site="plant.toml", can_write=True)
+    status = Status("qwen3.5-9b", "token", 19_420, 32_768, 1.00, packs=("modbus",), site="plant.toml", can_write=True)
     question = "WRITE TO A DEVICE: write supply_setpoint: 65.0 → 72.0 °C?"
     scene = Scene(question=question, choices=choices, selected=1, status=status)
     scene.feed.person("Raise the supply to 72 degrees.")
@@ -190,7 +192,7 @@ def queued() -> Scene:
 
 def broken() -> Scene:
     """A step computed more than was new."""
-    scene = Scene(status=Status("qwen3-8b", "token", 18_420, 32_768, 1.31, packs=("modbus",)))
+    scene = Scene(status=Status("qwen3.5-9b", "token", 18_420, 32_768, 1.31, packs=("modbus",)))
     scene.feed.person("Go on.")
     scene.step(Usage(18_420, 8_400, 88, 11_400, 2_500), 102)
     why = "the server gave up a part of what it held: another client took the slot, or it could not rewind"

@@ -62,7 +62,7 @@ def line_in_thread(faults: Faults | None = None, nodesets: Sequence[Path] = (), 
 
     thread = threading.Thread(target=work, name="line")
     thread.start()
-    is_up.wait(START_S)
+    is_up.wait()
     if not running:
         thread.join()
         raise failed[0]
