@@ -8,7 +8,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Load the command line and run it."""
     try:
-        from oasis.cli.main import main as run
+        from oasis.cli.main import main as run  # noqa: PLC0415
     except KeyboardInterrupt:
         print("oasis: Interrupted.", file=sys.stderr)
         sys.exit(INTERRUPTED)
