@@ -70,8 +70,8 @@ class Asking:
         """What came in answer to the request with this digest before its stream was closed."""
         return self._model.partial() if self._streamed in (digest, "") else _NOTHING
 
-    def interrupted(self, request: Request) -> Usage | None:
-        """What the server had computed of a prompt whose message was interrupted; None where it did not tell."""
+    def stopped(self, request: Request) -> Usage | None:
+        """What the server had computed of a prompt whose message was stopped; None where it did not tell."""
         if self._prefill is None or self._streamed != request.digest:
             return None
         return Usage(self._prefill.done_tokens, self._prefill.cached_tokens)

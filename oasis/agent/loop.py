@@ -156,6 +156,7 @@ class Agent:
         if reply is None:
             message = replace(self._model.partial(), stop=Stop.REPEATING)
             self._session.append(message)
+            self._book_stopped(request)
             return message
         self._session.append(reply.message)
         self._session.finish_step(reply.usage, request.new_tokens)
@@ -182,7 +183,7 @@ class Agent:
             except asyncio.CancelledError:
                 self._watch.was_interrupted = True
                 self._session.append(self._asking.received(request.digest))
-                self._book_interrupted(request)
+                self._book_stopped(request)
                 raise
 
     async def _request(self) -> Request:
@@ -192,9 +193,9 @@ class Agent:
             self._asking.end_if_gone()
             raise Ended("server", detail=str(fault)) from fault
 
-    def _book_interrupted(self, request: Request) -> None:
-        """What the server had computed of a prompt whose message was interrupted, as far as it told."""
-        usage = self._asking.interrupted(request)
+    def _book_stopped(self, request: Request) -> None:
+        """What the server had computed of a prompt whose message was stopped, as far as it told."""
+        usage = self._asking.stopped(request)
         if usage is None or request.new_tokens is None:
             return
         self._session.finish_step(usage, request.new_tokens)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oasis.agent.recomputed import SLACK_TOKENS, Watch
-from oasis.core.events import Prefill, Recomputed
+from oasis.core.events import Prefill, Recomputed, Text
 from oasis.core.items import Notice, ToolOutput, User
 from oasis.core.prefix import Prefix
 from oasis.core.transcript import Transcript
@@ -151,3 +151,25 @@ async def test_an_interrupted_step_is_booked_as_far_as_the_server_told(tmp_path:
     assert bench.session.usage == Usage(request.tokens - 5, 0)
     assert bench.session.new_tokens == request.new_tokens
     assert bench.session.steps == 1
+
+
+class Repeating(ScriptedModel):
+    """Tells of a prefill, then writes the same words again and again; the second message is an answer."""
+
+    async def stream(self, request, sampling=None):
+        if self.requests:
+            async for part in super().stream(request):
+                yield part
+            return
+        self.requests.append(request)
+        self._received = reply("on and on ")
+        yield Prefill(request.tokens, 0, request.tokens)
+        while True:
+            yield Text("on and on ")
+
+
+async def test_a_message_stopped_for_repeating_itself_is_booked_like_any_other(tmp_path: Path):
+    bench = build(tmp_path, Repeating([reply("done")]))
+    assert (await bench.agent.turn([User("go")])).text == "done"
+    assert bench.session.steps == 2
+    assert bench.session.usage.computed_tokens == bench.session.new_tokens
