@@ -13,7 +13,6 @@ from oasis_modbus.simulator.rtu import has_terminals
 
 from tests.cli.plant_command import plant
 from tests.lab.threaded import Place, boiler
-from tests.packs.opcua.lines import LINE, SPEED, line_in_thread
 
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -187,14 +186,3 @@ def test_the_packs_say_how_their_items_are_written():
     assert "holding 0-9" in plant("packs", "--table").out
     (modbus,) = [pack for pack in plant("packs").json["packs"] if pack["name"] == "modbus"]
     assert "modbus+rtu" in modbus["schemes"]
-
-
-def test_nodes_below_a_node_stand_once_each_below_their_parents():
-    with line_in_thread() as line:
-        whole = plant("browse", line.url, f"{LINE};s=Line1").json["below"]
-        one = plant("browse", line.url, f"{LINE};s=Line1", "--depth", 1).json["below"]
-    (conveyor,) = [row for row in whole if row["fields"]["name"] == "Conveyor"]
-    assert SPEED in [row["item"] for row in conveyor["below"]]
-    assert SPEED not in [row["item"] for row in whole]
-    assert [row["item"] for row in one] == [row["item"] for row in whole]
-    assert not any("below" in row for row in one)

@@ -14,7 +14,13 @@ from oasis.measure.job import load
 from oasis.resources import shipped
 
 pytestmark = pytest.mark.engine
-KINDS = [("tiny-dense", True), ("tiny-swa", True), ("tiny-swa", False), ("tiny-hybrid", True), ("tiny-hybrid", False)]
+KINDS = [
+    ("tiny-dense", True),
+    ("tiny-swa", False),
+    ("tiny-hybrid", True),
+    pytest.param("tiny-swa", True, marks=pytest.mark.campaign),
+    pytest.param("tiny-hybrid", False, marks=pytest.mark.campaign),
+]
 
 
 @pytest.mark.parametrize(("engine", "has_checkpoints"), KINDS)

@@ -126,8 +126,9 @@ def test_a_long_table_stays_a_table_where_it_is_cut():
 
 
 def test_a_long_list_is_cut_between_two_items():
-    text = "".join(f"{n}. item {n}\n    - within it\n" for n in range(1, 400))
-    pieces = fed(*text.splitlines(keepends=True))
+    items = [f"{n}. item {n}\n    - within it\n" for n in range(1, 400)]
+    text = "".join(items)
+    pieces = fed(*("".join(items[at : at + 20]) for at in range(0, len(items), 20)))
     assert len(pieces) > 1
     assert all(block.source[0].isdigit() for block in pieces)
     assert "".join(block.source for block in pieces) == text
