@@ -4,9 +4,10 @@ encoding (OPC UA Part 6, 5.2.6 and 5.2.7), so that nothing has to be known of th
 import struct
 import typing
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 from asyncua.common.utils import Buffer
@@ -15,20 +16,19 @@ from oasis_opcua.simulator.nodeset_ids import Ids
 from oasis_opcua.simulator.nodeset_types import STRUCTURE, UNION, Types, hints
 from oasis_opcua.untyped import from_binary, pack, to_binary, ua
 
-if TYPE_CHECKING:
-    from oasis_opcua.simulator.nodeset_values import Values
-
 MOST_DEEP = 40
 _MATRIX_RANK = 1
+Single = Callable[[str, Xml.Element, int], Any]
+"""Reads one value: its type's name, its element, how deep it is nested."""
 
 
 class Structures:
     """Reads the structures of one file."""
 
-    def __init__(self, ids: Ids, types: Types, values: "Values") -> None:
+    def __init__(self, ids: Ids, types: Types, single: Single) -> None:
         self._ids = ids
         self._types = types
-        self._values = values
+        self._single = single
 
     def boxed(self, element: Xml.Element, deep: int) -> Any:
         """An ExtensionObject: its type and its body. Raises ValueError for one whose type is not known."""
@@ -38,7 +38,7 @@ class Structures:
         if body is None or not len(body):
             return ua.ExtensionObject()
         if _local(body[0]) == "ByteString":
-            return self._of_bytes(wire, self._values.single("ByteString", body[0]))
+            return self._of_bytes(wire, self._single("ByteString", body[0], deep))
         return self._object(self._types.of_structure(wire, _local(body[0])), body[0], deep)
 
     def of_name(self, name: str, element: Xml.Element, deep: int) -> Any:
@@ -73,8 +73,8 @@ class Structures:
         if options:
             return self._hinted(options[0], element, deep)
         if issubclass(hint, Enum):
-            return hint(self._values.single("Int32", element))
-        return self._values.single(hint.__name__, element, deep)
+            return hint(self._single("Int32", element, deep))
+        return self._single(hint.__name__, element, deep)
 
     def _encoded(self, kind: Any, element: Xml.Element | None, deep: int) -> bytes:
         """A structure's fields as OPC UA Binary. What is missing is sent as its type's empty value."""
@@ -128,7 +128,7 @@ class Structures:
             return self._encoded(data_type, element, deep)
         if element is None or (not len(element) and not (element.text or "").strip() and kind.name not in ("String",)):
             return bytes(pack(kind, _EMPTY[kind.name]() if kind.name in _EMPTY else 0))
-        return bytes(pack(kind, self._values.single(kind.name, element, deep)))
+        return bytes(pack(kind, self._single(kind.name, element, deep)))
 
 
 def _is_subtyped(definition: Any) -> bool:

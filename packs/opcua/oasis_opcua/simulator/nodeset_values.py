@@ -37,7 +37,7 @@ class Values:
 
     def __init__(self, ids: Ids, types: Types) -> None:
         self._ids = ids
-        self._structures = Structures(ids, types, self)
+        self._structures = Structures(ids, types, self.single)
         self._special: dict[str, Callable[[Xml.Element, int], Any]] = {
             "NodeId": lambda element, _: self._node(element),
             "ExpandedNodeId": lambda element, _: self._expanded(element),
