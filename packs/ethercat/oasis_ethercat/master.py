@@ -7,7 +7,7 @@ of its configuration was lost: what it configured is looked at, and configured o
 import contextlib
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from oasis.errors import ToolFault
 from oasis_ethercat import interface, library, mapping, process_map
 from oasis_ethercat import sii as sii_contents
 from oasis_ethercat.dictionary import Dictionary
-from oasis_ethercat.esc import ERROR_FLAG, CoeDetail, Mailbox, State
+from oasis_ethercat.esc import ERROR_FLAG, CoeDetail, Mailbox, Register, State
 from oasis_ethercat.presence import Seen
 from oasis_ethercat.sdo import SdoClient, SdoRefused, SdoSilent
 from oasis_ethercat.slave import Slave
@@ -189,6 +189,18 @@ class Master:
         """Four bytes of a slave's SII from a word address on; zeros where it does not answer."""
         with self.lock:
             return self.slave(position).handle.eeprom_read(word)
+
+    def return_sii(self, positions: Iterable[int]) -> None:
+        """Take the SII of slaves in INIT back from their processors, to which SOEM gave it.
+
+        It is then as after power-on, and a passive look can read it. A slave that does not answer is passed over.
+        """
+        for position in positions:
+            handle = self.slave(position).handle
+            for _ in range(_TRIES):
+                with self.lock, contextlib.suppress(self._pysoem.WkcError):
+                    handle._fpwr(Register.SII_CONFIG, bytes(1), library.STATE_FRAME_US)
+                    break
 
     def image(self, position: int) -> sii_contents.Image:
         """A slave's SII; what was read of it once is not read again."""

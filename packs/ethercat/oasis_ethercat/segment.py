@@ -239,7 +239,7 @@ class Segment:
         self.leave()
 
     def leave(self) -> None:
-        """Zero the outputs, leave OP, stop the cycle, go to INIT, let go of the interface."""
+        """Zero the outputs, leave OP, stop the cycle, go to INIT, give the SII back, let go of the interface."""
         if not self.master:
             return
         positions = [slave.position for slave in self.master.slaves]
@@ -252,7 +252,8 @@ class Segment:
                     self.cyclic.brought(positions, None)
                     self.master.request(State.SAFEOP, positions)
                     self.cyclic.stop()
-            self.master.request(State.INIT, positions)
+            elsewhere_still = {seen.position for seen in self.master.request(State.INIT, positions)}
+            self.master.return_sii(position for position in positions if position not in elsewhere_still)
         except ToolFault:  # the link is down: nothing can be sent, and the slaves' watchdog switches their outputs off
             pass
         finally:

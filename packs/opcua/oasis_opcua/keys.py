@@ -43,6 +43,12 @@ def trusted() -> Path:
     return folder() / "trusted"
 
 
+def make_trusted() -> None:
+    """Make that folder: a certificate that is moved or copied there would be a file of its name. Raises OSError."""
+    if not trusted().is_file():
+        trusted().mkdir(parents=True, exist_ok=True)
+
+
 def made(where: Path, name: str, uri: str) -> Identity:
     """The identity of these names in `where`; the key is made first, then its certificate."""
     identity = Identity(where / f"{name}-key.pem", where / f"{name}-certificate.der", uri)

@@ -200,12 +200,13 @@ def _is(path: Path, certificate: bytes) -> bool:
 
 
 def _set_aside(address: Address, certificate: bytes, kind: str = "") -> Path:
-    """Keep a certificate that is not trusted, for the user to look at."""
+    """Keep a certificate that is not trusted, for the user to look at, and make the folder it may be moved to."""
     folder = keys.folder() / "untrusted"
     path = folder / f"{kind}{_place(address)}-{fingerprint(certificate)[:16]}.der"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(certificate)
+        keys.make_trusted()
     except OSError as fault:
         raise ToolFault(
             f"The certificate of {address.host}:{address.port} is not trusted and cannot be kept in {folder}: "

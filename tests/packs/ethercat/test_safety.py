@@ -37,6 +37,18 @@ async def test_a_drive_is_moved_by_approved_plans_alone(desk: Desk, segment: Run
     assert segment.until(lambda: int(segment.value(6, 0x6064)) > 100)
 
 
+async def test_after_a_session_the_slaves_are_known_as_before_it(
+    desk: Desk, driver: EthercatDriver, segment: RunningSegment
+):
+    before = await driver.identity()
+    await desk.write("bus", "OP")
+    await desk.write("bus", "INIT")
+    assert "OX-DRIVE" in before
+    assert await driver.identity() == before
+    segment.sii(4, "product", 0x9999)
+    assert await driver.identity() != before
+
+
 @pytest.mark.parametrize(
     ("tag", "value", "said"),
     [

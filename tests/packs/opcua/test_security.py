@@ -45,7 +45,6 @@ async def test_a_servers_certificate_is_not_believed_before_the_user_trusts_it(s
     assert str(kept) in said
     assert str(keys.trusted()) in said
     assert kept.read_bytes() == shared.line.certificate.read_bytes()
-    keys.trusted().mkdir(parents=True)
     kept.rename(keys.trusted() / kept.name)
     assert "PL-500" in await driver.identity()
     await driver.close()

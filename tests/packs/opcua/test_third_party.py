@@ -134,7 +134,6 @@ async def test_an_encrypted_session_needs_trust_in_both_directions(
     with pytest.raises(ToolFault, match="not trusted here"):
         await driver.identity()
     (kept,) = (keys.folder() / "untrusted").iterdir()
-    keys.trusted().mkdir()
     kept.rename(keys.trusted() / kept.name)
     with pytest.raises(ToolFault, match="does not trust Oasis"):
         await driver.identity()
