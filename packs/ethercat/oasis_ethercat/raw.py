@@ -133,7 +133,10 @@ class RawBus:
         """
         if position not in self._free_sii:
             if self.read(position, Register.SII_CONFIG, 1)[0] & 1:
-                raise ToolFault(f"The SII of slave {position} is held by its own processor and cannot be read now.")
+                raise ToolFault(
+                    f"The SII of slave {position} is held by its own processor and cannot be read now. A write of "
+                    '"bus state" INIT gives it back, or switching the slave off and on.'
+                )
             self._free_sii.add(position)
         at = 1 - position
         look: list[datagram.Datagram] = [
