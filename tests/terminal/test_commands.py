@@ -83,6 +83,22 @@ async def test_a_command_that_only_shows_does_not_wait_for_the_turn(project: Pat
         never.set()
 
 
+async def test_compacting_is_told_at_once(project: Path):
+    summary = "## Goal\nSay it.\n"
+    async with (
+        serving(text("It is long. " * 400), text("It is short."), text(summary), text(summary)) as server,
+        terminal(project, "--server", server.url) as session,
+    ):
+        await session.until("m · chat lane")
+        for turn in (1, 2):
+            session.send("say it\r")
+            await session.until(f"turn {turn}")
+        session.send("/compact\r")
+        await session.until("Summarised. The new epoch begins with your next message")
+        session.send("/quit\r")
+        assert await session.ended() == 0
+
+
 async def test_an_export_masks_the_secrets_of_the_environment(project: Path):
     async with (
         serving(text(f"It is {SECRET}.")) as server,

@@ -53,6 +53,7 @@ class Stage:
         ("edit", "a.st", "Not there.\n[error]", Status.ERROR, "✗ edit a.st · 12 ms · error: Not there. · #1\n"),
         ("bash", "make", "[exit 0]", Status.OK, "✓ bash make · 12 ms · exit 0 · #1\n"),
         ("bash", "rm x", "No.\n[not run]", Status.DENIED, "✗ bash rm x · 12 ms · denied: No. · #1\n"),
+        ("bash", "rm x", "Not allowed: bash it. No.", Status.DENIED, "✗ bash rm x · 12 ms · denied: No. · #1\n"),
         ("search", "\x1b[31mred\nmore", "[3 matches]", Status.OK, "✓ search [31mred more · 12 ms · 3 matches · #1\n"),
     ],
 )
@@ -82,6 +83,13 @@ def test_a_call_says_what_it_touches(name: str, arguments: str, preview: Preview
     stage = Stage()
     stage.feed.show(told.CallStarted(ToolCall("c", name, arguments), preview))
     assert stage.live.activity(0.0, 80, Glyphs()) == [f"● {brief} · 1 s"]
+
+
+def test_a_diff_shows_and_counts_lines_that_look_like_the_names_at_its_head():
+    stage = Stage()
+    stage.call("edit", "a.lua", "Done.\n[end]", body="--- a.lua\n+++ a.lua\n@@ -1 +1 @@\n--- slow\n+++ i;\n+-- fast")
+    assert "+2 -1" in stage.text
+    assert stage.text.split("\n")[1:5] == ["  @@ -1 +1 @@", "  --- slow", "  +++ i;", "  +-- fast"]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,18 @@
 """A tool call in one line: name, argument in brief, time, result in brief."""
 
 import json
-import re
 from typing import Any, cast
 
 from rich.cells import cell_len
 
 from oasis.core.events import CallFinished, CallStarted
 from oasis.core.items import Status
+from oasis.core.tool import Preview
 from oasis.ui.clean import clean
+from oasis.ui.terminal.diff import changed_rows
 from oasis.ui.terminal.figures import duration
 from oasis.ui.terminal.paint import Brush, one_line
 from oasis.ui.terminal.permission import DENIED, SAYS
-
-_CHANGED = re.compile(r"^([+-])(?!\1\1 )", re.MULTILINE)
 
 CALL_CELLS = 16
 """What a call keeps of its line at least."""
@@ -55,19 +54,21 @@ def style(event: CallFinished) -> str:
     return "" if event.status is Status.OK else "yellow"
 
 
-def result(event: CallFinished, body: str, width: int) -> str:
-    """What came of it, in a few words. `body`: the preview's, a diff for an edit."""
+def result(event: CallFinished, preview: Preview | None, width: int) -> str:
+    """What came of it, in a few words."""
+    body = preview.body if preview else ""
     lines = clean(event.text).strip().split("\n")
     closing = lines[-1].strip("[] ") if lines[-1].startswith("[") and lines[-1].endswith("]") else ""
     if event.status is not Status.OK:
         said = next((line for line in lines if line.strip()), "")
         if event.status is Status.DENIED and said.startswith(DENIED):
             return one_line(f"{event.status}: {said.partition(SAYS)[2]}".rstrip(": "), width)
+        said = said.removeprefix(f"Not allowed: {preview.title}. ") if preview else said
         exits = closing if closing.startswith("exit ") else ""
         told = exits or said
         return one_line(f"{event.status}: {told}" if told else str(event.status), width)
     if is_diff(body):
-        signs = [match[1] for match in _CHANGED.finditer(body)]
+        signs = [row[:1] for row in changed_rows(body)]
         return f"+{signs.count('+')} -{signs.count('-')}"
     if closing.endswith(_DEVICE_DATA):
         return one_line(closing.removesuffix(_DEVICE_DATA).strip("; "), width)

@@ -10,7 +10,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def coloured(diff: str, max_lines: int = MAX_LINES) -> Text:
     """The diff line by line: added green, removed red. The names at its head are left out."""
-    rows = [row for row in diff.rstrip("\n").split("\n") if not row.startswith(("--- ", "+++ "))]
+    rows = changed_rows(diff)
     text = Text()
     for row in rows[:max_lines]:
         text.append_text(words("  " + row, _STYLES.get(row[:1], "dim")))
@@ -19,3 +19,9 @@ def coloured(diff: str, max_lines: int = MAX_LINES) -> Text:
         text.append(f"  [{len(rows) - max_lines:,} more lines]\n", style="dim")
     text.rstrip()
     return text
+
+
+def changed_rows(diff: str) -> list[str]:
+    """The rows below the two names at the head. Further down `--- x` is a line `-- x` that is removed."""
+    rows = diff.rstrip("\n").split("\n")
+    return rows[2:] if len(rows) > 1 and rows[0].startswith("--- ") and rows[1].startswith("+++ ") else rows

@@ -190,12 +190,14 @@ class Feed:
     def _call_finished(self, event: CallFinished) -> None:
         running = self.live.running.pop(event.call_id, None)
         started = self._started.pop(event.call_id, None)
-        body = started.preview.body if started else ""
+        preview = started.preview if started else None
+        body = preview.body if preview else ""
         was_shown = event.call_id in self._shown_bodies
         self._shown_bodies.discard(event.call_id)
         brief = running.brief if running else event.name
         number = self.drawer.put(brief, f"{body}\n\n{event.text}" if body and body != event.text else event.text)
-        line = Line(calls.line(brief, event, calls.result(event, body, 48), number, self.brush), calls.style(event))
+        came = calls.result(event, preview, 48)
+        line = Line(calls.line(brief, event, came, number, self.brush), calls.style(event))
         opened = shown(event, body if not was_shown else "", self.brush.width)
         self.say(line, *opened, gap=bool(opened))
 

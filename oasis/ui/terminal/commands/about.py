@@ -23,8 +23,10 @@ async def _status(place: "Workplace", argument: str) -> None:
         so_far = f"{counted(session.turns, 'turn')}, {counted(session.steps, 'step')}, epoch {session.transcript.epoch}"
         told.append(("so far", so_far))
         if usage.is_cache_known:
-            cost = f"{usage.prompt_tokens:,} presented, {usage.computed_tokens:,} computed, {session.new_tokens:,} new"
-            told.append(("prompt tokens", cost))
+            new = f", {session.new_tokens:,} new" if session.new_tokens else ""
+            told.append(
+                ("prompt tokens", f"{usage.prompt_tokens:,} presented, {usage.computed_tokens:,} computed{new}")
+            )
         if status.amplification is not None:
             told.append(("amplification", f"{status.amplification:.3f} (1.00 is the limit)"))
     if status.used is not None:

@@ -86,7 +86,9 @@ async def _compact(place: "Workplace", argument: str) -> None:
     if talk.session is None:
         place.say("There is nothing to compact yet.")
         return
-    if not await talk.compact():
+    if await talk.compact():
+        place.say("Summarised. The new epoch begins with your next message; what it cost is told then.")
+    else:
         place.say("Nothing was left out: there is too little to summarise, or it was interrupted.")
 
 
