@@ -14,21 +14,21 @@ from oasis.errors import SessionFault
 
 
 def session_files() -> list[Path]:
-    """Session files, newest first."""
-    return sorted(sessions_folder().glob("*.jsonl"), key=_begun, reverse=True)
+    """Session files, the one that was used last first."""
+    return sorted(sessions_folder().glob("*.jsonl"), key=_written, reverse=True)
 
 
-def _begun(path: Path) -> tuple[str, int, str]:
-    """When a session began, by its name; within one second, by when its file was last written."""
+def _written(path: Path) -> tuple[int, str]:
+    """When its file was last written; among those of one moment, when the session began, by its name."""
     try:
         written_ns = path.stat().st_mtime_ns
     except OSError:
         written_ns = 0
-    return path.stem[:15], written_ns, path.stem
+    return written_ns, path.stem
 
 
 def find_session(name: str, project: Path) -> Path:
-    """The file of session `name`: an id, its beginning, or `last` for the newest of this project.
+    """The file of session `name`: an id, its beginning, or `last` for the one of this project that was used last.
 
     Raises SessionFault where there is none or several.
     """

@@ -20,7 +20,7 @@ def sessions(
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Those of all projects.")] = False,
     json: AsJson = False,
 ) -> None:
-    """List this project's sessions, newest first."""
+    """List this project's sessions, the one used last first."""
     if context.invoked_subcommand:
         return
     from oasis.agent.kept import load

@@ -1,12 +1,14 @@
 """The session file: nothing complete is lost, nothing is run twice, nothing changed goes unseen."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from oasis.agent.kept import load
 from oasis.agent.session import Session
+from oasis.agent.sessions import find_session
 from oasis.core.items import Status, Stop, ToolOutput, User
 from oasis.errors import SessionFault
 from oasis.models.base import Lane
@@ -147,3 +149,12 @@ def test_what_is_no_session_file_says_so(tmp_path: Path, content: bytes):
     path.write_bytes(content)
     with pytest.raises(SessionFault):
         load(path)
+
+
+def test_last_is_the_session_that_was_used_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("oasis.agent.sessions.sessions_folder", lambda: tmp_path)
+    for name, written_s in (("20260101-080000-aaaaaa", 2_000), ("20260102-080000-bbbbbb", 1_000)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps({"project": str(tmp_path)}))
+        os.utime(path, (written_s, written_s))
+    assert find_session("last", tmp_path).stem == "20260101-080000-aaaaaa"

@@ -33,7 +33,7 @@ async def _resume(place: "Workplace", argument: str) -> None:
 
 
 def _listed(place: "Workplace") -> list[tuple[str, str]]:
-    """The newest other sessions of the project: id, and what there is to know it by."""
+    """The other sessions of the project that were used last: id, and what there is to know it by."""
     from oasis.agent.kept import load  # noqa: PLC0415
     from oasis.agent.sessions import first_task  # noqa: PLC0415
 
