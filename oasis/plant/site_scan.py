@@ -17,11 +17,15 @@ _DEEPEST = 8
 
 @dataclass
 class Explored:
-    """The tags found by endpoint, what the devices say they are, and why the search ended early; empty when whole."""
+    """The tags found by endpoint, what the devices say they are, and why the search ended early; empty when whole.
+
+    `unread` is one thing that was found and could not be read, and why.
+    """
 
     tags: dict[str, list[NewTag]] = field(default_factory=dict[str, list[NewTag]])
     identities: dict[str, str] = field(default_factory=dict[str, str])
     stopped: str = ""
+    unread: str = ""
 
     @property
     def count(self) -> int:
@@ -36,8 +40,10 @@ async def explore(connect: Callable[[str], Driver], url: str, items: Sequence[st
     found = Explored()
     await _Search(connect, budget, found).endpoint(connect(url), items)
     if not found.count:
+        unread = f" What was found cannot be read now: {found.unread}." if found.unread else ""
         raise ToolFault(
-            f"Nothing that can be read was found at {url}. `oasis plant scan '{url}'` says what there is; name items."
+            f"Nothing that can be read was found at {url}.{unread} `oasis plant scan '{url}'` says what there is; name "
+            "items."
         )
     return found
 
@@ -97,6 +103,9 @@ class _Search:
         except ToolFault:
             return False
         good = [reading for reading in readings if reading.is_good]
+        bad = next((reading for reading in readings if not reading.is_good), None)
+        if bad and not self._found.unread:
+            self._found.unread = f"{bad.point.address}: {bad.status}"
         name = found.fields.get("name", "")
         for number, reading in enumerate(good):
             one = f"{name} {number}" if name and len(good) > 1 else name

@@ -72,3 +72,15 @@ async def test_a_search_that_its_budget_stopped_says_so():
 async def test_an_endpoint_without_anything_that_reads_is_said():
     with pytest.raises(ToolFault, match="Nothing that can be read was found at mem://h/1"):
         await explore(lambda url: Tree(Memory(), url), "mem://h/1", (), Budget())
+
+
+class Dark(MemoryDriver):
+    """Has a cell that a scan finds and that cannot be read."""
+
+    async def scan(self, items: Sequence[str], budget: Budget) -> Scan:
+        return Scan((Found("variable", "cell gone"),))
+
+
+async def test_why_nothing_of_what_was_found_reads_is_said():
+    with pytest.raises(ToolFault, match=r"What was found cannot be read now: cell gone: no such cell\."):
+        await explore(lambda url: Dark(Memory(), url), "mem://h/1", (), Budget())
