@@ -8,13 +8,17 @@ import pytest
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completion, DummyCompleter
 from prompt_toolkit.document import Document
+from prompt_toolkit.output import DummyOutput
 
+from oasis.ui.terminal.actions import Actions
 from oasis.ui.terminal.clipboard import copying
 from oasis.ui.terminal.complete import Files, InputCompleter, fuzzy
 from oasis.ui.terminal.editor import Editor
+from oasis.ui.terminal.equipment import Start
 from oasis.ui.terminal.history import MAX_ENTRIES, InputHistory
 from oasis.ui.terminal.notify import notification
 from oasis.ui.terminal.paste import Pasted
+from oasis.ui.terminal.workplace import Workplace
 
 
 def test_history_is_kept_across_sessions_newest_first_for_its_owner_only(tmp_path: Path):
@@ -136,3 +140,9 @@ def test_tmux_is_given_what_is_copied_to_pass_on_too():
     assert copying("half", {"TMUX": "1"}) == ("\x1b]52;c;aGFsZg==\x07\x1bPtmux;\x1b\x1b]52;c;aGFsZg==\x07\x1b\\")
     with pytest.raises(ValueError, match="more than the"):
         copying("x" * 80_000, {})
+
+
+def test_a_mode_asked_for_before_the_settings_are_read_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    place = Workplace(Start(tmp_path), DummyOutput())
+    Actions(place, Editor(lambda: tmp_path / "history.jsonl", DummyCompleter())).next_mode()
+    assert "The settings are still being read." in capsys.readouterr().out

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.buffer import Buffer
 
+from oasis.errors import ConfigError
+
 if TYPE_CHECKING:
     from oasis.ui.terminal.editor import Editor
     from oasis.ui.terminal.workplace import Workplace
@@ -86,10 +88,13 @@ class Actions:
         place.redraw()
 
     def next_mode(self) -> None:
-        """Switch to the next permission mode."""
+        """Switch to the next permission mode, once there are settings."""
         from oasis.ui.terminal.commands.permissions import switch  # noqa: PLC0415
 
-        switch(self.place)
+        try:
+            switch(self.place)
+        except ConfigError as fault:
+            self.place.say(str(fault))
 
     def toggle_reasoning(self) -> None:
         """Show reasoning in full from now on, or fold it again."""

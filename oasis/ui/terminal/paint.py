@@ -37,11 +37,10 @@ class Glyphs:
     empty: str = "░"
     more: str = "…"
     queued: str = "↳"
-    arrow: str = "→"
     warn: str = "!"
 
 
-ASCII = Glyphs(">", "+", "x", "*", "~", "-", "#", ".", "...", "+", "->", "!")
+ASCII = Glyphs(">", "+", "x", "*", "~", "-", "#", ".", "...", "+", "!")
 
 
 def glyphs(encoding: str | None = None) -> Glyphs:
