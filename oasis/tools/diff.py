@@ -4,12 +4,15 @@ import difflib
 
 from oasis.tools.clip import clip_line, visible
 
-MAX_DIFF_LINES = 400
-MAX_LINE_CHARS = 300
+MAX_DIFF_LINES = 2_000
+MAX_LINE_CHARS = 2_000
 
 
-def unified(name: str, before: str, after: str, context: int = 3) -> str:
-    """A unified diff of two texts with LF, bounded; only the part between what they share is compared."""
+def unified(name: str, before: str, after: str, context: int = 3, line_chars: int = MAX_LINE_CHARS) -> str:
+    """A unified diff of two texts with LF, bounded; only the part between what they share is compared.
+
+    The bounds are far beyond what a person is asked about as a rule: what is approved has to be seen.
+    """
     old, new = (_lines(text, other) for text, other in ((before, after), (after, before)))
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
@@ -18,7 +21,7 @@ def unified(name: str, before: str, after: str, context: int = 3) -> str:
     rows = list(difflib.unified_diff(old, new, name, name, lineterm="", n=context))
     rows = [_moved(row, start) if row.startswith("@@") else row for row in rows]
     left_out = len(rows) - MAX_DIFF_LINES
-    rows = [clip_line(visible(row), MAX_LINE_CHARS) for row in rows[:MAX_DIFF_LINES]]
+    rows = [clip_line(visible(row), line_chars) for row in rows[:MAX_DIFF_LINES]]
     return "\n".join([*rows, f"… {left_out} more lines"] if left_out > 0 else rows)
 
 

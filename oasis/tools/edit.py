@@ -16,6 +16,7 @@ from oasis.tools.workspace import Workspace
 from oasis.tools.write import encoded
 
 MAX_SHOWN_DIFF_CHARS = 2_000
+MAX_SHOWN_LINE_CHARS = 300
 
 
 def tool(workspace: Workspace) -> Tool:
@@ -146,7 +147,7 @@ def _line_end(text: Lines, span: Span) -> str:
 
 
 def _report(name: str, change: Change) -> str:
-    shown = diff.unified(name, change.before, change.after, 1).split("\n", 2)[-1]
+    shown = diff.unified(name, change.before, change.after, 1, MAX_SHOWN_LINE_CHARS).split("\n", 2)[-1]
     if len(shown) > MAX_SHOWN_DIFF_CHARS:
         shown = shown[:MAX_SHOWN_DIFF_CHARS] + "\n…"
     places = "1 place" if change.places == 1 else f"{change.places} places"
