@@ -96,6 +96,13 @@ def completed(completer: InputCompleter, text: str) -> list[tuple[str, int]]:
     return [(completion.text, completion.start_position) for completion in found]
 
 
+def test_arguments_are_offered_in_their_order_until_a_letter_is_typed(tmp_path: Path):
+    sessions = ["last", "20260302", "20260301"]
+    completer = InputCompleter(lambda: {"resume": ""}, lambda name: sessions, Files(tmp_path))
+    assert [text for text, _ in completed(completer, "/resume ")] == sessions
+    assert [text for text, _ in completed(completer, "/resume 01")] == ["20260301"]
+
+
 def test_a_path_is_completed_without_what_git_ignores(completer: InputCompleter):
     assert completed(completer, "look at @main") == [("@src/main.st", -5)]
     assert completed(completer, "@blank") == [('@"with blank.md"', -6)]

@@ -83,7 +83,7 @@ class InputCompleter(Completer):
     def __init__(
         self, commands: Callable[[], Mapping[str, str]], arguments: Callable[[str], Sequence[str]], files: Files
     ) -> None:
-        """`commands` gives names and what they do. `arguments`: what may follow a command's name."""
+        """`commands` gives names and what they do. `arguments`: what may follow a command's name, likeliest first."""
         self._commands, self._arguments, self._files = commands, arguments, files
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -104,5 +104,6 @@ class InputCompleter(Completer):
             for found in fuzzy(name, commands):
                 yield Completion(f"/{found}", start_position=-len(before), display_meta=commands[found])
             return
-        for argument in fuzzy(rest, self._arguments(name)):
+        offered = self._arguments(name)
+        for argument in fuzzy(rest, offered) if rest else offered[:MAX_SHOWN]:
             yield Completion(argument, start_position=-len(rest))
