@@ -35,8 +35,7 @@ class Price:
 
 def price(prefix: Prefix, seed: Sequence[NewItem], ms_per_token: float | None) -> Price:
     """What the first prompt of the new epoch costs: the head and `seed`."""
-    size = len(prefix.wire) + sum(len(item.text.encode()) for item in seed)
-    tokens = round(size / _BYTES_PER_TOKEN)
+    tokens = round(len(prefix.wire) / _BYTES_PER_TOKEN + sum(_tokens(item.text) for item in seed))
     return Price(tokens, tokens * ms_per_token / 1000 if ms_per_token else None)
 
 
@@ -48,10 +47,23 @@ def seed_for(items: Sequence[Item], context_tokens: int | None) -> list[NewItem]
             break
         opening.append(item)
     told = "\n\n".join(text for item in items[len(opening) :] if (text := _told(item)))
-    room = int((context_tokens or 0) * _SHARE * _BYTES_PER_TOKEN) or _MAX_CHARS
-    if len(told) > room:
-        told = f"[the beginning is left out]\n{told[-room:]}"
+    room = int((context_tokens or 0) * _SHARE)
+    if len(end := _end(told, room)) < len(told):
+        told = f"[the beginning is left out]\n{end}"
     return [*opening, Notice(f"{_OPENING}\n\n{told}")] if told else opening
+
+
+def _end(text: str, tokens: int) -> str:
+    """As much of the text's end as has room in so many tokens, or in what is told at most where 0 of them are known."""
+    end = text[-(int(tokens * _BYTES_PER_TOKEN) or _MAX_CHARS) :]
+    needed = _tokens(end)
+    return end[-max(1, int(len(end) * tokens / needed)) :] if 0 < tokens < needed else end
+
+
+def _tokens(text: str) -> float:
+    """An estimate: many models have a token for each digit."""
+    digits = sum(map(str.isdigit, text))
+    return digits + (len(text.encode()) - digits) / _BYTES_PER_TOKEN
 
 
 def _told(item: Item) -> str:

@@ -33,6 +33,12 @@ def test_what_is_told_is_bounded_by_the_new_models_context():
     assert "characters left out" in seed_for([ToolOutput("c", "read", "x" * 5_000, Status.OK)], None)[0].text
 
 
+def test_readings_take_a_token_for_each_digit_of_the_new_models_context():
+    (told,) = seed_for([User("0123456789 " * 40) for _ in range(100)], 2_000)
+    assert sum(map(str.isdigit, told.text)) <= 1_000
+    assert len(told.text) > 900
+
+
 async def test_a_price_is_told_before(tmp_path: Path):
     session, _ = await held(tmp_path)
     asked = price(session.transcript.prefix, seed_for(session.transcript.items, None), 2.0)
