@@ -60,6 +60,8 @@ async def packaging_line(options: Mapping[str, Any]) -> AsyncGenerator[tuple[Sta
         for name, faults in FAULTY.items() if asked is True else ():
             line = await stack.enter_async_context(running_line(faults=faults, folder=folder, speed=speed))
             words = f"{_WORDS[name]}; user {USER}, password {PASSWORD}"
+            if faults.untrusting:
+                words += f". A client's certificate is trusted once a copy of it is in {line.trusted}"
             stations.append(Station(f"packaging line, {name}", line.url, words))
         yield tuple(stations)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from oasis_opcua import PACK
+from oasis_opcua import PACK, keys
 from oasis_opcua.simulator.stations import FAULTS, chosen, packaging_line
 
 from oasis.errors import ConfigError, ToolFault
@@ -47,6 +47,8 @@ async def test_with_all_faults_further_lines_have_them_and_the_plain_one_has_non
         assert list(named) == [
             "packaging line", "packaging line, secure", "packaging line, guarded", "packaging line, restarted",
         ]  # fmt: skip
+        assert named["packaging line, guarded"].words.endswith(str(keys.folder() / "simulator" / "trusted"))
+        assert keys.trusted().is_dir()
         with pytest.raises(ToolFault, match="takes no Anonymous session"):
             await connections.open(named["packaging line, guarded"].url).identity()
         assert "build 119" in await connections.open(named["packaging line, restarted"].url).identity()
