@@ -306,4 +306,6 @@ def described(found: list[tuple[str, sii.Identity | None]]) -> str:
     digest = hashlib.sha256("\n".join(rows).encode()).hexdigest()[:16]
     names = [name or "?" for name, _ in found[:_SHOWN]]
     more = ", …" if len(found) > _SHOWN else ""
-    return f"{len(found)} slaves, sha256 {digest}: {', '.join(names)}{more}"
+    unread = sum(identity is None for _, identity in found)
+    hint = f"; {unread} did not give their SII: switch them off and on" if unread else ""
+    return f"{len(found)} slaves, sha256 {digest}: {', '.join(names)}{more}{hint}"
