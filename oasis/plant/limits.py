@@ -160,12 +160,12 @@ def meant(form: Form, value: object) -> object:
             return _SWITCHED.get(text.lower(), value)
         case Kind.INTEGER | Kind.FLOAT:
             alone = text.removesuffix(form.unit).rstrip()
-            return next((number for given in (text, alone) if (number := _number(given)) is not None), value)
+            return next((read for given in (text, alone) if (read := number(given)) is not None), value)
         case _:
             return value
 
 
-def _number(text: str) -> int | float | None:
+def number(text: str) -> int | float | None:
     """A decimal or, after 0x, a hexadecimal number; None for what is none, as people write numbers."""
     if not _NUMBER.fullmatch(text):
         return None

@@ -66,10 +66,10 @@ class Until:
 
 
 def _value(text: str) -> bool | float | str:
+    from oasis.plant.limits import number
+
     switched = {"true": True, "on": True, "false": False, "off": False}
     if text.lower() in switched:
         return switched[text.lower()]
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    read = number(text)
+    return text if read is None else read
