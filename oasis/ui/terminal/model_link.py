@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from oasis.models.base import Model
     from oasis.models.connect import Connection
 
+NO_MODEL = "There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one."
+
 
 class ModelLink:
     """The connection there is, and the task that has the head computed. `show` gets what is to be told of it."""
@@ -27,7 +29,7 @@ class ModelLink:
     def model(self) -> "Model":
         """The model. Raises ConfigError where there is none."""
         if self.connection is None:
-            raise ConfigError("There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one.")
+            raise ConfigError(NO_MODEL)
         return self.connection.model
 
     @property

@@ -9,8 +9,6 @@ from oasis.errors import OasisError
 if TYPE_CHECKING:
     from oasis.ui.terminal.workplace import Workplace
 
-NO_MODEL = "There is no model yet. /model FILE.gguf, /model NAME or /model URL connects one."
-
 
 async def send_what_is_queued(place: "Workplace", take_back: Callable[[], None]) -> None:
     """Until the session ends. `take_back` has what could not be sent in the input again."""
@@ -39,6 +37,8 @@ async def _turn(place: "Workplace") -> bool:
     if not await talk.revive():
         return False
     if talk.connection is None:
+        from oasis.ui.terminal.model_link import NO_MODEL  # noqa: PLC0415
+
         place.say(NO_MODEL)
         return False
     if not await talk.ready():
