@@ -32,14 +32,14 @@ class Structures:
 
     def boxed(self, element: Xml.Element, deep: int) -> Any:
         """An ExtensionObject: its type and its body. Raises ValueError for one whose type is not known."""
-        body = next((child for child in element if _local(child) == "Body"), None)
-        given = next((child for child in element.iter() if _local(child) == "Identifier"), None)
+        body = next((child for child in element if local(child) == "Body"), None)
+        given = next((child for child in element.iter() if local(child) == "Identifier"), None)
         wire = self._ids.wire(given.text) if given is not None and given.text else ua.NodeId()
         if body is None or not len(body):
             return ua.ExtensionObject()
-        if _local(body[0]) == "ByteString":
+        if local(body[0]) == "ByteString":
             return self._of_bytes(wire, self._single("ByteString", body[0], deep))
-        return self._object(self._types.of_structure(wire, _local(body[0])), body[0], deep)
+        return self._object(self._types.of_structure(wire, local(body[0])), body[0], deep)
 
     def of_name(self, name: str, element: Xml.Element, deep: int) -> Any:
         """A structure that stands without its envelope. Raises ValueError for a name that is no type's."""
@@ -60,7 +60,7 @@ class Structures:
 
     def _known(self, kind: Any, element: Xml.Element, deep: int) -> Any:
         """An object of one of asyncua's classes."""
-        there = {_local(child): child for child in element}
+        there = {local(child): child for child in element}
         given = {name: self._hinted(hint, there[name], deep + 1) for name, hint in hints(kind).items() if name in there}
         given.pop("Encoding", None)
         return kind(**given)
@@ -86,7 +86,7 @@ class Structures:
             if parent is None or parent in (ua.ExtensionObject,):
                 raise ValueError(f"its type {kind.to_string()} has no Definition that says which fields it has")
             return bytes(to_binary(self._known(parent, element if element is not None else Xml.Element("x"), deep)))
-        there = {_local(child): child for child in (element if element is not None else ())}
+        there = {local(child): child for child in (element if element is not None else ())}
         if definition.StructureType in (ua.StructureType.Union, ua.StructureType.UnionWithSubtypedValues):
             return self._union(definition, there, deep)
         optional = [field for field in definition.Fields if field.IsOptional and not _is_subtyped(definition)]
@@ -142,7 +142,8 @@ def _has_mask(definition: Any) -> bool:
     return bool(definition.StructureType == ua.StructureType.StructureWithOptionalFields)
 
 
-def _local(element: Xml.Element) -> str:
+def local(element: Xml.Element) -> str:
+    """An element's name without its namespace."""
     return element.tag.rpartition("}")[2]
 
 

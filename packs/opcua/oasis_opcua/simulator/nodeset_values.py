@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from oasis_opcua.simulator.nodeset_ids import Ids
-from oasis_opcua.simulator.nodeset_structures import MOST_DEEP, Structures
+from oasis_opcua.simulator.nodeset_structures import MOST_DEEP, Structures, local
 from oasis_opcua.simulator.nodeset_types import Types
 from oasis_opcua.untyped import ua
 from oasis_opcua.variants import RANGES
@@ -16,11 +16,6 @@ from oasis_opcua.variants import RANGES
 _TYPES = {kind.name: kind for kind in ua.VariantType}
 _FIRST = datetime(1601, 1, 1, tzinfo=UTC)
 """Earliest time of OPC UA (Part 6, 5.2.2.5); what lies before is sent as this."""
-
-
-def local(element: Xml.Element) -> str:
-    """An element's name without its namespace."""
-    return element.tag.rpartition("}")[2]
 
 
 def part(element: Xml.Element, name: str) -> Xml.Element | None:
